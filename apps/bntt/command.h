@@ -1,0 +1,23 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <string>
+
+namespace bntt::cli {
+
+/// What the chosen subcommand will do; returns the exit code.
+using Action = std::function<int()>;
+
+inline constexpr int kDone = 0;
+inline constexpr int kBadInput = 2;
+inline constexpr int kInterrupted = 130;  // as a shell reports SIGINT
+
+// One file per subcommand, one function each; main.cpp lists them.
+void add_train(CLI::App& app, Action& action);
+void add_eval(CLI::App& app, Action& action);
+void add_inspect(CLI::App& app, Action& action);
+void add_export(CLI::App& app, Action& action);
+void add_import(CLI::App& app, Action& action);
+
+}  // namespace bntt::cli

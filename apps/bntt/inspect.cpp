@@ -1,0 +1,157 @@
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/json.h"
+#include "command.h"
+#include "train/metrics.h"
+#include "train/run_settings.h"
+#include "train/trainer.h"
+
+namespace bntt::cli {
+namespace {
+
+struct InspectArguments {
+  std::string run;
+  bool json = false;
+};
+
+std::string shape_text(const MapShape& shape) {
+  return fmt::format("{}x{}x{}", shape.channels, shape.height, shape.width);
+}
+
+struct Totals {
+  int64_t weights = 0;
+  int64_t gains = 0;
+  int64_t neurons = 0;
+  int64_t macs = 0;
+};
+
+Totals totals_of(const std::vector<StagePlan>& stages) {
+  Totals totals;
+  for (const StagePlan& plan : stages) {
+    totals.weights += plan.weights;
+    totals.gains += plan.gains;
+    totals.neurons += plan.neurons;
+    totals.macs += plan.macs;
+  }
+  return totals;
+}
+
+Json json_report(const Network& network, const std::vector<Json>& logged) {
+  Json stages = Json::array();
+  for (std::size_t i = 0; i < network.stages().size(); ++i) {
+    const StagePlan& plan = network.stages()[i];
+    Json stage{{"name", plan.name},
+               {"input", {plan.input.channels, plan.input.height, plan.input.width}},
+               {"output", {plan.output.channels, plan.output.height, plan.output.width}},
+               {"weights", plan.weights},
+               {"gains", plan.gains},
+               {"parameters", plan.parameters()},
+               {"neurons", plan.neurons},
+               {"macs", plan.macs},
+               {"first_step", plan.first_step},
+               {"active_steps", plan.active_steps}};
+    if (network.gain(i) != nullptr) stage["mean_gamma"] = mean_gain(network, i);
+    stages.push_back(std::move(stage));
+  }
+  const Totals totals = totals_of(network.stages());
+  Json report{{"network", parse_json(to_json(network.spec()), "network")},
+              {"stages", stages},
+              {"parameters", totals.weights + totals.gains},
+              {"neurons", totals.neurons},
+              {"macs", totals.macs}};
+  if (!logged.empty()) {
+    report["density"] = {{"first", logged.front()}, {"last", logged.back()}};
+  }
+  return report;
+}
+
+void print_stages(const Network& network) {
+  fmt::print("{:<8} {:>14} {:>14} {:>10} {:>8} {:>9} {:>12}\n", "stage", "input", "output",
+             "weights", "gains", "neurons", "MACs/step");
+  for (const StagePlan& plan : network.stages()) {
+    fmt::print("{:<8} {:>14} {:>14} {:>10} {:>8} {:>9} {:>12}\n", plan.name,
+               shape_text(plan.input), shape_text(plan.output), plan.weights, plan.gains,
+               plan.neurons, plan.macs);
+  }
+  const Totals totals = totals_of(network.stages());
+  fmt::print("{:<8} {:>14} {:>14} {:>10} {:>8} {:>9} {:>12}\n", "total", "", "", totals.weights,
+             totals.gains, totals.neurons, totals.macs);
+}
+
+void print_gains(const Network& network) {
+  fmt::print("\nmean gain (gamma) of each step; a dot: the step cannot reach the readout\n");
+  fmt::print("{:<8}", "step");
+  for (int64_t step = 1; step <= network.spec().steps; ++step) fmt::print(" {:>4}", step);
+  fmt::print("\n");
+  for (std::size_t i = 0; i < network.stages().size(); ++i) {
+    if (network.gain(i) == nullptr) continue;
+    const StagePlan& plan = network.stages()[i];
+    const std::vector<double> means = mean_gain(network, i);
+    fmt::print("{:<8}", plan.name);
+    const bool shared = means.size() == 1 && network.spec().steps > 1;
+    for (int64_t step = 0; step < static_cast<int64_t>(means.size()); ++step) {
+      const bool active =
+          step >= plan.first_step && step < plan.first_step + plan.active_steps;
+      if (active || shared) {
+        fmt::print(" {:4.2f}", means[step]);
+      } else {
+        fmt::print(" {:>4}", "·");
+      }
+    }
+    fmt::print("{}\n", shared ? "  (shared by all steps)" : "");
+  }
+}
+
+void print_density(const Network& network, const std::vector<Json>& logged) {
+  if (logged.empty() || !logged.back().contains("density")) return;
+  fmt::print("\nneuron-steps that fire, in training batches (%)\n{:<12}", "after step");
+  for (const StagePlan& plan : network.stages()) {
+    if (!plan.readout) fmt::print(" {:>7}", plan.name);
+  }
+  fmt::print("\n");
+  // A handful of rows is enough to see it fall.
+  constexpr std::size_t kRows = 6;
+  const std::size_t rows = std::min(kRows, logged.size());
+  for (std::size_t r = 0; r < rows; ++r) {
+    const Json& line = logged[rows == 1 ? 0 : r * (logged.size() - 1) / (rows - 1)];
+    fmt::print("{:<12}", line.at("step").get<int64_t>());
+    for (const Json& density : line.at("density")) {
+      fmt::print(" {:7.2f}", 100.0 * density.get<double>());
+    }
+    fmt::print("\n");
+  }
+}
+
+int inspect(const InspectArguments& arguments) {
+  const RunPaths paths{arguments.run};
+  read_run_settings(paths);
+  const Network network = load_network(paths);
+  const std::vector<Json> logged = read_metrics(paths, "step");
+  if (arguments.json) {
+    fmt::print("{}\n", json_report(network, logged).dump(2));
+    return kDone;
+  }
+  fmt::print("{}: {} steps, input {}, {} propagation\n\n", arguments.run, network.spec().steps,
+             shape_text(network.spec().input),
+             network.spec().propagation == Propagation::instant ? "instant" : "delayed");
+  print_stages(network);
+  print_gains(network);
+  print_density(network, logged);
+  return kDone;
+}
+
+}  // namespace
+
+void add_inspect(CLI::App& app, Action& action) {
+  auto* command =
+      app.add_subcommand("inspect", "Show stages, shapes, counts and gamma of a run");
+  auto arguments = std::make_shared<InspectArguments>();
+  command->add_option("run", arguments->run, "directory of the run")->required();
+  command->add_flag("--json", arguments->json, "print JSON");
+  command->footer("Example:\n  bntt inspect runs/demo");
+  command->callback(
+      [arguments, &action] { action = [arguments] { return inspect(*arguments); }; });
+}
+
+}  // namespace bntt::cli

@@ -1,0 +1,16 @@
+find_package(OpenMP REQUIRED)
+find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(fmt REQUIRED)
+find_package(nlohmann_json REQUIRED)
+
+# Debian's dnnl package configuration asks for OpenCL; the library alone is all we need.
+find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp REQUIRED)
+find_library(DNNL_LIBRARY dnnl REQUIRED)
+add_library(bntt_dnnl INTERFACE)
+target_include_directories(bntt_dnnl SYSTEM INTERFACE $<BUILD_INTERFACE:${DNNL_INCLUDE_DIR}>)
+target_link_libraries(bntt_dnnl INTERFACE $<BUILD_INTERFACE:${DNNL_LIBRARY}>)
+
+find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
+find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)
+find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)

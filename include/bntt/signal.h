@@ -1,0 +1,73 @@
+#pragma once
+
+#include <cstdint>
+#include <variant>
+#include <vector>
+
+#include "bntt/buffer.h"
+#include "bntt/shape.h"
+
+namespace bntt {
+
+using SpikeWord = uint64_t;
+inline constexpr int64_t kSpikesPerWord = 64;
+
+/// Spikes of a whole map over some steps, as bit planes packed along channels: bit c % 64 of word c / 64.
+/// A value is the sum over planes of plane weight x bit: {1} for hidden spikes, {+1, -1} for signed
+/// input, {1, 2, 4, ...} for event counts. Bits past the last channel are always zero.
+class SpikeTrain {
+ public:
+  SpikeTrain() = default;
+  SpikeTrain(int64_t steps, int64_t batch, MapShape shape, std::vector<float> plane_weights = {1.0F});
+
+  int64_t steps() const { return steps_; }
+  int64_t batch() const { return batch_; }
+  const MapShape& shape() const { return shape_; }
+  int64_t planes() const { return static_cast<int64_t>(plane_weights_.size()); }
+  const std::vector<float>& plane_weights() const { return plane_weights_; }
+  int64_t words_per_pixel() const { return words_per_pixel_; }
+  int64_t words_per_frame() const { return words_per_pixel_ * shape_.pixels(); }
+
+  /// The words of one image at one step: [y, x, word].
+  SpikeWord* frame(int64_t plane, int64_t step, int64_t image) {
+    return words_.data() + ((plane * steps_ + step) * batch_ + image) * words_per_frame();
+  }
+  const SpikeWord* frame(int64_t plane, int64_t step, int64_t image) const {
+    return words_.data() + ((plane * steps_ + step) * batch_ + image) * words_per_frame();
+  }
+  /// All words: [plane, step, batch, y, x, word].
+  Buffer<SpikeWord>& words() { return words_; }
+  const Buffer<SpikeWord>& words() const { return words_; }
+
+  float value(int64_t step, int64_t image, int64_t y, int64_t x, int64_t channel) const;
+  void set(int64_t plane, int64_t step, int64_t image, int64_t y, int64_t x, int64_t channel);
+
+ private:
+  int64_t steps_ = 0;
+  int64_t batch_ = 0;
+  MapShape shape_{0, 0, 0};
+  int64_t words_per_pixel_ = 0;
+  std::vector<float> plane_weights_;
+  Buffer<SpikeWord> words_;  // [plane, step, batch, y, x, word]
+};
+
+/// Real values of a whole map: a direct-encoded image, event counts, or the activations of an ANN.
+/// With `constant` there is one stored step that stands for every step.
+struct DenseTrain {
+  int64_t steps = 1;
+  int64_t batch = 0;
+  MapShape shape;
+  bool constant = false;
+  Buffer<float> values;  // [step, batch, y, x, channel]
+
+  int64_t stored_steps() const { return constant ? 1 : steps; }
+};
+
+/// What one stage hands to the next, and what enters the first.
+using Signal = std::variant<SpikeTrain, DenseTrain>;
+
+int64_t signal_steps(const Signal& signal);
+int64_t signal_batch(const Signal& signal);
+const MapShape& signal_shape(const Signal& signal);
+
+}  // namespace bntt

@@ -1,0 +1,45 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bntt {
+
+/// The whole file. Throws Error when it cannot be read or holds more than `limit` bytes.
+std::vector<uint8_t> read_file(const std::filesystem::path& path, uint64_t limit);
+std::string read_text(const std::filesystem::path& path, uint64_t limit = 16U << 20);
+
+/// Writes through a temporary file beside `path`, fsync, rename: readers see the old file or the
+/// whole new one, and a failure (full disk) leaves the old one and removes the temporary.
+void write_file_atomically(const std::filesystem::path& path,
+                           const std::vector<std::span<const uint8_t>>& parts);
+void write_text_atomically(const std::filesystem::path& path, std::string_view text);
+
+/// Gives an existing file a second name, replacing what that name meant before, atomically.
+void replace_with_link(const std::filesystem::path& existing, const std::filesystem::path& name);
+
+/// A text file that grows line by line; every line reaches the kernel at once.
+class LineLog {
+ public:
+  /// Opens or creates `path`, cut to its first `keep_bytes` bytes.
+  LineLog(std::filesystem::path path, uint64_t keep_bytes);
+  LineLog(const LineLog&) = delete;
+  LineLog& operator=(const LineLog&) = delete;
+  ~LineLog();
+
+  void append(std::string_view line);
+  void sync();
+  uint64_t bytes() const { return bytes_; }
+
+ private:
+  std::filesystem::path path_;
+  int descriptor_ = -1;
+  uint64_t bytes_ = 0;
+};
+
+}  // namespace bntt

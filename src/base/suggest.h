@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bntt {
+
+/// The candidate that a mistyped `word` most likely meant; empty when none is reasonably near.
+std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
+
+/// ", did you mean 'x'?" for the end of a message; empty when nothing is near.
+std::string did_you_mean(std::string_view word, const std::vector<std::string>& candidates);
+
+}  // namespace bntt

@@ -1,0 +1,21 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+
+namespace bntt {
+
+/// 0 means one per available core.
+void set_threads(int count);
+int threads();
+
+/// Runs body(0) ... body(count - 1) on all threads, in any order. Work items must be split by shape, never by
+/// thread, and write to places of their own: then results cannot depend on the number of threads.
+void parallel_for(int64_t count, const std::function<void(int64_t)>& body);
+
+/// Scratch memory of this thread that grows and is kept; contents undefined. Two slots may be in use at once
+/// only if their numbers differ.
+enum class ScratchSlot { unpacked, result, workspace, membrane, gradient, count };
+float* thread_scratch(ScratchSlot slot, int64_t floats);
+
+}  // namespace bntt

@@ -1,0 +1,34 @@
+#pragma once
+
+#include <cstdint>
+
+#include "bntt/shape.h"
+
+namespace bntt {
+
+struct AugmentationSpec {
+  int64_t pad =
+      4;  ///< black pixels on each side before a random crop to the old size; 0 for no crop
+  bool flip = true;  ///< mirrors left and right in half of the cases
+  bool operator==(const AugmentationSpec&) const = default;
+};
+
+/// Where the crop lies in the unpadded image (negative: begins in the padding), and whether it is
+/// mirrored afterwards.
+struct CropFlip {
+  int64_t top = 0;
+  int64_t left = 0;
+  bool flip = false;
+};
+
+/// Throws Error for a pad that is negative or larger than the image.
+void validate(const AugmentationSpec& spec, const MapShape& shape);
+
+/// A pure function of its arguments.
+CropFlip draw_crop_flip(const AugmentationSpec& spec, uint64_t seed, uint32_t epoch,
+                        uint32_t sample_id);
+
+/// Bytes [y, x, channel] to 0..1 of the same shape.
+void crop_flip(const uint8_t* image, const MapShape& shape, const CropFlip& crop, float* out);
+
+}  // namespace bntt

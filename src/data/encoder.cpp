@@ -1,0 +1,159 @@
+#include "data/encoder.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "base/check.h"
+#include "base/fail.h"
+#include "base/random.h"
+#include "base/suggest.h"
+#include "base/text.h"
+#include "base/threads.h"
+
+namespace bntt {
+namespace {
+
+struct EncoderEntry {
+  EncoderKind kind;
+  std::string_view name;
+};
+
+constexpr std::array kEncoders = {
+    EncoderEntry{EncoderKind::poisson_unsigned, "poisson-unsigned"},
+    EncoderEntry{EncoderKind::poisson_signed, "poisson-signed"},
+    EncoderEntry{EncoderKind::direct, "direct"},
+};
+
+// Random numbers are u / 2^24 with an integer u, so both comparisons are exact in integers: a spike
+// where u < limit, or where u < -limit for a spike of the negative plane.
+constexpr float kGrid = 0x1p24F;
+
+// u / 2^24 < p  <=>  u < ceil(2^24 p)
+int32_t unsigned_limit(float pixel) {
+  if (!(pixel > 0.0F)) return 0;
+  return static_cast<int32_t>(std::ceil(std::min(pixel, 1.0F) * kGrid));
+}
+
+// 2 u / 2^24 <= |x|  <=>  u < floor(2^23 |x|) + 1
+int32_t signed_limit(float x) {
+  if (!(std::abs(x) > 0.0F)) return 0;
+  const float half = std::min(0.5F * std::abs(x), 1.0F);
+  const int32_t limit = static_cast<int32_t>(std::floor(half * kGrid)) + 1;
+  return x > 0.0F ? limit : -limit;
+}
+
+struct Frame {
+  const int32_t* limits;  // [y, x, channel]
+  const int32_t* draws;   // [y, x, channel]
+  SpikeWord* positive;    // [y, x, word]
+  SpikeWord* negative;    // the same, or null
+};
+
+void pack(const Frame& frame, const MapShape& shape) {
+  int64_t position = 0;
+  int64_t word = 0;
+  for (int64_t pixel = 0; pixel < shape.pixels(); ++pixel) {
+    for (int64_t first = 0; first < shape.channels; first += kSpikesPerWord, ++word) {
+      const int64_t bits = std::min(kSpikesPerWord, shape.channels - first);
+      SpikeWord positive = 0;
+      SpikeWord negative = 0;
+      for (int64_t bit = 0; bit < bits; ++bit, ++position) {
+        const int32_t limit = frame.limits[position];
+        const int32_t draw = frame.draws[position];
+        positive |= static_cast<SpikeWord>(draw < limit) << bit;
+        negative |= static_cast<SpikeWord>(draw < -limit) << bit;
+      }
+      frame.positive[word] = positive;
+      if (frame.negative != nullptr) frame.negative[word] = negative;
+    }
+  }
+}
+
+SpikeTrain spikes_below(const Buffer<int32_t>& limits, const Batch& batch,
+                        std::vector<float> plane_weights, int64_t steps, uint64_t seed,
+                        Place first) {
+  SpikeTrain spikes(steps, batch.size(), batch.shape, std::move(plane_weights));
+  const int64_t positions = batch.shape.size();
+  const int64_t blocks = (positions + 3) / 4;
+  parallel_for(steps * batch.size(), [&](int64_t item) {
+    const int64_t step = item / batch.size();
+    const int64_t image = item % batch.size();
+    thread_local std::vector<int32_t> draws;
+    draws.resize(static_cast<std::size_t>(4 * blocks));
+    Place place = first;
+    place.sample = batch.sample_ids[image];
+    place.step += static_cast<uint32_t>(step);
+    for (int64_t block = 0; block < blocks; ++block) {
+      place.block = static_cast<uint32_t>(block);
+      const auto bits = draw4(seed, Purpose::encoding, place);
+      for (int64_t i = 0; i < 4; ++i) draws[4 * block + i] = static_cast<int32_t>(bits[i] >> 8);
+    }
+    pack({.limits = limits.data() + image * positions,
+          .draws = draws.data(),
+          .positive = spikes.frame(0, step, image),
+          .negative = spikes.planes() > 1 ? spikes.frame(1, step, image) : nullptr},
+         batch.shape);
+  });
+  return spikes;
+}
+
+}  // namespace
+
+std::string_view encoder_name(EncoderKind kind) {
+  const auto* entry = std::ranges::find(kEncoders, kind, &EncoderEntry::kind);
+  BNTT_CHECK(entry != kEncoders.end());
+  return entry->name;
+}
+
+EncoderKind encoder_from_name(std::string_view name, std::string_view origin) {
+  const auto* entry = std::ranges::find(kEncoders, name, &EncoderEntry::name);
+  if (entry == kEncoders.end()) {
+    std::vector<std::string> known;
+    for (const EncoderEntry& encoder : kEncoders) known.emplace_back(encoder.name);
+    fail("{}: unknown encoder '{}', expected one of {}{}", origin, excerpt(name),
+         fmt::join(known, ", "), did_you_mean(name, known));
+  }
+  return entry->kind;
+}
+
+Buffer<float> normalise(const Batch& batch, const ChannelStatistics& statistics) {
+  const int64_t channels = batch.shape.channels;
+  BNTT_CHECK(static_cast<int64_t>(statistics.mean.size()) == channels);
+  BNTT_CHECK(static_cast<int64_t>(statistics.deviation.size()) == channels);
+  Buffer<float> result(batch.images.size());
+  for (int64_t first = 0; first < result.size(); first += channels) {
+    for (int64_t channel = 0; channel < channels; ++channel) {
+      result[first + channel] = (batch.images[first + channel] - statistics.mean[channel]) /
+                                statistics.deviation[channel];
+    }
+  }
+  return result;
+}
+
+Signal encode(const Batch& batch, int64_t steps, const EncoderSpec& spec, uint64_t seed,
+              uint32_t epoch, int64_t first_step) {
+  BNTT_CHECK(batch.images.size() == batch.size() * batch.shape.size());
+  BNTT_CHECK(static_cast<int64_t>(batch.sample_ids.size()) == batch.size());
+  const Place first = {.epoch = epoch, .step = static_cast<uint32_t>(first_step)};
+  if (spec.kind == EncoderKind::direct) {
+    return DenseTrain{.steps = steps,
+                      .batch = batch.size(),
+                      .shape = batch.shape,
+                      .constant = true,
+                      .values = normalise(batch, spec.normalisation)};
+  }
+  Buffer<int32_t> limits(batch.images.size());
+  if (spec.kind == EncoderKind::poisson_unsigned) {
+    std::ranges::transform(batch.images, limits.begin(), unsigned_limit);
+    return spikes_below(limits, batch, {1.0F}, steps, seed, first);
+  }
+  std::ranges::transform(normalise(batch, spec.normalisation), limits.begin(), signed_limit);
+  return spikes_below(limits, batch, {1.0F, -1.0F}, steps, seed, first);
+}
+
+}  // namespace bntt

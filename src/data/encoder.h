@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "bntt/signal.h"
+#include "data/batch.h"
+#include "data/dataset.h"
+
+namespace bntt {
+
+enum class EncoderKind {
+  poisson_unsigned,  ///< a spike where random < pixel
+  poisson_signed,    ///< sign(x) where 2 random <= |x|, with x the normalised pixel
+  direct,            ///< x itself, at every step
+};
+
+std::string_view encoder_name(EncoderKind kind);
+/// Throws Error for an unknown name. `origin` starts its sentence: the key or option that gave the
+/// name.
+EncoderKind encoder_from_name(std::string_view name, std::string_view origin);
+
+struct EncoderSpec {
+  EncoderKind kind = EncoderKind::poisson_unsigned;
+  ChannelStatistics normalisation;  ///< not used by poisson_unsigned
+};
+
+/// The epoch of every evaluation, so that its spikes do not depend on how long training has run.
+inline constexpr uint32_t kEvaluationEpoch = 0xffffffffU;
+
+/// Steps [first_step, first_step + steps) of the batch. Each spike is a pure function of (seed,
+/// epoch, sample id, step, position): windows of any length, batches of any composition and any
+/// number of threads give the same spikes.
+Signal encode(const Batch& batch, int64_t steps, const EncoderSpec& spec, uint64_t seed,
+              uint32_t epoch, int64_t first_step = 0);
+
+/// (pixel - mean) / deviation: [image, y, x, channel].
+Buffer<float> normalise(const Batch& batch, const ChannelStatistics& statistics);
+
+}  // namespace bntt

@@ -1,0 +1,24 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace bntt {
+
+/// An IDX file of unsigned bytes, the format of MNIST and its relatives.
+struct IdxArray {
+  std::vector<int64_t> extents;  ///< the slowest axis first
+  std::vector<uint8_t> values;
+};
+
+/// Parses a whole file, plain or gzip, with `rank` axes. `origin` starts every error sentence.
+/// Memory is bounded by the bytes that are really there, whatever the header announces.
+IdxArray parse_idx(std::span<const uint8_t> bytes, int rank, const std::string& origin);
+
+/// Reads `path`, or `path`.gz when only that is there.
+IdxArray read_idx(const std::filesystem::path& path, int rank, const std::string& dataset);
+
+}  // namespace bntt

@@ -1,0 +1,104 @@
+#pragma once
+
+#include <cstdint>
+
+#include "bntt/network_spec.h"
+#include "bntt/signal.h"
+#include "kernels/unpack.h"
+
+namespace bntt::kernels {
+
+/// The neurons of a stage over a window of steps.
+struct NeuronShape {
+  int64_t steps = 0;
+  int64_t batch = 0;
+  int64_t pixels = 0;
+  int64_t channels = 0;
+
+  int64_t frame() const { return pixels * channels; }
+  int64_t words_per_pixel() const { return (channels + kSpikesPerWord - 1) / kSpikesPerWord; }
+};
+
+/// y = gain · x̂, x̂ = (x − mean) · inverse_deviation, row by row of channels.
+struct Affine {
+  const float* mean = nullptr;               // [step, row, channel]
+  const float* inverse_deviation = nullptr;  // [step, row, channel]
+  int64_t rows_per_step = 1;                 // 1, or one per image
+  const float* gain = nullptr;               // [step, channel] or [channel]
+  int64_t gain_step_stride = 0;              // channels, or 0 when shared by the steps
+
+  int64_t row(int64_t step, int64_t image) const {
+    return step * rows_per_step + (rows_per_step > 1 ? image : 0);
+  }
+};
+
+/// v_t = c_{t-1} + y_t;  o_t = [v_t > θ];  then what is carried on:
+///   instant, soft  c_t = λ (v_t − θ o_t)        delayed, soft  c_t = λ v_t − θ o_t
+///   hard           c_t = λ v_t (1 − o_t)
+/// With delayed propagation the stage after this one sees o_t one step later; that is a matter of labelling steps, see StagePlan.
+struct Dynamics {
+  float leak = 1.0F;
+  float threshold = 1.0F;
+  Reset reset = Reset::soft;
+  bool reset_before_leak = true;  // instant; false: delayed
+  bool detach_reset = true;
+  SurrogateSpec surrogate;
+};
+
+/// The currents of the window; a constant current (direct encoding) is stored once and has stride 0.
+struct Currents {
+  const float* data = nullptr;  // [step, batch, y, x, channel]
+  int64_t step_stride = 0;
+};
+
+/// Some pixels of one image: a unit of work over all steps, small enough to stay in cache.
+struct PixelBlock {
+  int64_t image = 0;
+  int64_t begin = 0;
+  int64_t end = 0;
+};
+
+/// Reads and writes `carry` [batch, y, x, channel]; sets the spikes [step, batch, y, x, word].
+void spiking_forward(const NeuronShape& shape, const Dynamics& dynamics, const Affine& affine,
+                     const Currents& currents, const PixelBlock& block, float* carry,
+                     SpikeWord* spikes);
+
+/// The gradient that arrives at the spikes, behind the pool that the next stage reads them through.
+struct SpikeGradient {
+  const float* data = nullptr;  // [step, batch, pooled y, pooled x, channel]
+  PooledMap pool;
+};
+
+/// Sums over the samples of one row, for the norm's backward: [step, channel] each, added to.
+struct GradientSums {
+  float* gradient = nullptr;             // Σ ∂L/∂y
+  float* gradient_times_unit = nullptr;  // Σ ∂L/∂y · x̂
+};
+
+/// Recomputes the membrane from currents and spikes (the window starts from rest), then runs back through time:
+/// writes ∂L/∂y [step, batch, y, x, channel] and adds to the sums. `membranes` is scratch for
+/// steps x block floats. `norm_gradient` may be the memory of the arriving gradient when there is no pool.
+void spiking_backward(const NeuronShape& shape, const Dynamics& dynamics, const Affine& affine,
+                      const Currents& currents, const SpikeWord* spikes,
+                      const SpikeGradient& arriving, const PixelBlock& block, float* membranes,
+                      float* norm_gradient, const GradientSums& sums);
+
+/// o = max(0, y), for ANNs.
+void relu_forward(const NeuronShape& shape, const Affine& affine, const Currents& currents,
+                  const PixelBlock& block, float* activations);
+void relu_backward(const NeuronShape& shape, const Affine& affine, const Currents& currents,
+                   const SpikeGradient& arriving, const PixelBlock& block, float* norm_gradient,
+                   const GradientSums& sums);
+
+/// ∂L/∂x = scale · ∂L/∂y − slope · x̂ − offset, row by row like Affine.
+struct NormGradientRows {
+  const float* scale = nullptr;   // [step, row, channel]
+  const float* slope = nullptr;   // [step, row, channel]
+  const float* offset = nullptr;  // [step, row, channel]
+};
+
+/// Turns ∂L/∂y into ∂L/∂x in place. For a constant current the sum over steps goes to the first step's place.
+void norm_backward(const NeuronShape& shape, const Affine& affine, const NormGradientRows& rows,
+                   const Currents& currents, const PixelBlock& block, float* gradient);
+
+}  // namespace bntt::kernels

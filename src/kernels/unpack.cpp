@@ -1,0 +1,68 @@
+#include "kernels/unpack.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace bntt::kernels {
+
+void add_spikes(const PooledMap& map, const SpikeWord* words, float weight, float* dense) {
+  const MapShape pooled = map.pooled();
+  const int64_t words_per_pixel = (map.source.channels + kSpikesPerWord - 1) / kSpikesPerWord;
+  const float value = weight * map.scale();
+  for (int64_t y = 0; y < pooled.height * map.pool_height; ++y) {
+    for (int64_t x = 0; x < pooled.width * map.pool_width; ++x) {
+      const SpikeWord* pixel = words + (y * map.source.width + x) * words_per_pixel;
+      float* out = dense + (y / map.pool_height * pooled.width + x / map.pool_width) *
+                               pooled.channels;
+      for (int64_t w = 0; w < words_per_pixel; ++w) {
+        for (SpikeWord bits = pixel[w]; bits != 0; bits &= bits - 1) {
+          out[w * kSpikesPerWord + std::countr_zero(bits)] += value;
+        }
+      }
+    }
+  }
+}
+
+void pool_frame(const PooledMap& map, const float* source, float* pooled) {
+  const MapShape shape = map.pooled();
+  if (map.is_identity()) {
+    std::copy_n(source, shape.size(), pooled);
+    return;
+  }
+  for (int64_t y = 0; y < shape.height; ++y) {
+    for (int64_t x = 0; x < shape.width; ++x) {
+      float* out = pooled + (y * shape.width + x) * shape.channels;
+      std::fill_n(out, shape.channels, 0.0F);
+      for (int64_t dy = 0; dy < map.pool_height; ++dy) {
+        for (int64_t dx = 0; dx < map.pool_width; ++dx) {
+          const float* in = source + ((y * map.pool_height + dy) * map.source.width +
+                                      x * map.pool_width + dx) *
+                                         shape.channels;
+          for (int64_t c = 0; c < shape.channels; ++c) out[c] += in[c];
+        }
+      }
+      for (int64_t c = 0; c < shape.channels; ++c) out[c] *= map.scale();
+    }
+  }
+}
+
+void unpool_frame(const PooledMap& map, const float* pooled, float* source) {
+  const MapShape shape = map.pooled();
+  std::fill_n(source, map.source.size(), 0.0F);
+  for (int64_t y = 0; y < shape.height * map.pool_height; ++y) {
+    for (int64_t x = 0; x < shape.width * map.pool_width; ++x) {
+      const float* in =
+          pooled + (y / map.pool_height * shape.width + x / map.pool_width) * shape.channels;
+      float* out = source + (y * map.source.width + x) * shape.channels;
+      for (int64_t c = 0; c < shape.channels; ++c) out[c] = in[c] * map.scale();
+    }
+  }
+}
+
+int64_t count_spikes(const SpikeWord* words, int64_t count) {
+  int64_t spikes = 0;
+  for (int64_t i = 0; i < count; ++i) spikes += std::popcount(words[i]);
+  return spikes;
+}
+
+}  // namespace bntt::kernels

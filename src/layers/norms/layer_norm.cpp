@@ -1,0 +1,70 @@
+#include "layers/norms/layer_norm.h"
+
+#include <cmath>
+
+namespace bntt {
+
+NormTrace LayerNorm::from_batch(const RowMoments& moments, int64_t first_step,
+                                RunningStatistics& running) const {
+  return from_running(moments, first_step, running);
+}
+
+NormTrace LayerNorm::from_running(const RowMoments& moments, int64_t /*first_step*/,
+                                  const RunningStatistics& /*running*/) const {
+  const RowSplit& split = moments.split;
+  const auto pixels = static_cast<double>(split.pixels);
+  NormTrace trace{split.batch, Buffer<float>(split.size()), Buffer<float>(split.size())};
+  for (int64_t step = 0; step < split.steps; ++step) {
+    for (int64_t image = 0; image < split.batch; ++image) {
+      const int64_t at = split.at(step, image);
+      double mean = 0.0;
+      for (int64_t c = 0; c < channels_; ++c) mean += moments.mean[at + c];
+      mean /= static_cast<double>(channels_);
+      double squared = 0.0;
+      for (int64_t c = 0; c < channels_; ++c) {
+        const double distance = moments.mean[at + c] - mean;
+        squared += moments.squared_deviations[at + c] + pixels * distance * distance;
+      }
+      const double variance = squared / (pixels * static_cast<double>(channels_));
+      for (int64_t c = 0; c < channels_; ++c) {
+        trace.mean[at + c] = static_cast<float>(mean);
+        trace.inverse_deviation[at + c] =
+            static_cast<float>(1.0 / std::sqrt(variance + spec_.epsilon));
+      }
+    }
+  }
+  return trace;
+}
+
+// As for batch norm, the group being the channels and pixels of one image at one step.
+NormGradient LayerNorm::backward(const NormTrace& trace, const RowGradientSums& sums,
+                                 int64_t /*first_step*/, NormMode /*mode*/, const float* gain,
+                                 float* gain_gradient) const {
+  const RowSplit& split = sums.split;
+  const auto samples = static_cast<double>(split.pixels * channels_);
+  NormGradient result{Buffer<float>(split.size()), Buffer<float>(split.size()),
+                      Buffer<float>(split.size())};
+  for (int64_t step = 0; step < split.steps; ++step) {
+    for (int64_t image = 0; image < split.batch; ++image) {
+      const int64_t at = split.at(step, image);
+      const float* gradient = sums.gradient.data() + sums.at(step, image);
+      const float* gradient_unit = sums.gradient_times_unit.data() + sums.at(step, image);
+      double sum = 0.0;
+      double sum_unit = 0.0;
+      for (int64_t c = 0; c < channels_; ++c) {
+        gain_gradient[c] += gradient_unit[c];
+        sum += static_cast<double>(gain[c]) * gradient[c];
+        sum_unit += static_cast<double>(gain[c]) * gradient_unit[c];
+      }
+      for (int64_t c = 0; c < channels_; ++c) {
+        const double inverse = trace.inverse_deviation[at + c];
+        result.scale[at + c] = static_cast<float>(gain[c] * inverse);
+        result.slope[at + c] = static_cast<float>(inverse * sum_unit / samples);
+        result.offset[at + c] = static_cast<float>(inverse * sum / samples);
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace bntt

@@ -1,0 +1,21 @@
+#pragma once
+
+#include "layers/norms/norm.h"
+
+namespace bntt {
+
+/// y = x.
+class NoNorm final : public Norm {
+ public:
+  using Norm::Norm;
+  int64_t gain_rows() const override { return 0; }
+  int64_t statistics_rows() const override { return 0; }
+  NormTrace from_batch(const RowMoments& moments, int64_t first_step,
+                       RunningStatistics& running) const override;
+  NormTrace from_running(const RowMoments& moments, int64_t first_step,
+                         const RunningStatistics& running) const override;
+  NormGradient backward(const NormTrace& trace, const RowGradientSums& sums, int64_t first_step,
+                        NormMode mode, const float* gain, float* gain_gradient) const override;
+};
+
+}  // namespace bntt

@@ -1,0 +1,33 @@
+#pragma once
+
+#include <memory>
+
+#include "bntt/network_spec.h"
+#include "bntt/signal.h"
+
+namespace bntt {
+
+/// The weighted connections of a stage. Time-free: the steps of a window are just more frames, one frame being one image
+/// at one step. Reads its input through the pool that precedes the stage.
+class Synapse {
+ public:
+  virtual ~Synapse() = default;
+
+  /// current [stored step, batch, y, x, channel] = W · input.
+  virtual void forward(const Signal& input, const float* weights, float* current) const = 0;
+
+  /// Overwrites the weight gradient [tap or pixel, in, out].
+  virtual void weight_gradient(const Signal& input, const float* current_gradient,
+                               float* weight_gradient) const = 0;
+
+  /// Gradient at the pooled input [frame, y, x, channel], for `frames` frames.
+  virtual void input_gradient(const float* current_gradient, const float* weights, int64_t frames,
+                              float* input_gradient) const = 0;
+};
+
+std::unique_ptr<Synapse> make_synapse(const StagePlan& plan);
+
+/// Frames that a signal really stores: batch x steps, or batch alone when it is constant.
+int64_t stored_frames(const Signal& signal);
+
+}  // namespace bntt

@@ -1,0 +1,153 @@
+#include "model/stage.h"
+
+#include <algorithm>
+
+#include "base/threads.h"
+#include "kernels/moments.h"
+#include "layers/neurons/blocks.h"
+
+namespace bntt {
+namespace {
+
+// Rows of few samples would cost more than the currents they describe.
+int64_t images_per_row(const Norm& norm, int64_t pixels, int64_t batch) {
+  constexpr int64_t kSamplesPerRow = 64;
+  if (norm.per_image()) return 1;
+  return std::clamp<int64_t>(kSamplesPerRow / pixels, 1, batch);
+}
+
+}  // namespace
+
+Stage::Stage(const StagePlan& plan, int64_t run_steps, Propagation propagation)
+    : plan_(plan),
+      run_steps_(run_steps),
+      synapse_(make_synapse(plan)),
+      norm_(make_norm(plan.norm, plan.output.channels, run_steps)),
+      neurons_(make_neurons(plan, propagation)),
+      ones_(plan.output.channels) {
+  ones_.fill(1.0F);
+}
+
+Stage::Window Stage::window_of(const Signal& input) const {
+  const auto* dense = std::get_if<DenseTrain>(&input);
+  const int64_t batch = signal_batch(input);
+  const int64_t pixels = plan_.output.pixels();
+  Window window;
+  window.shape = {signal_steps(input), batch, pixels, plan_.output.channels};
+  window.rows = {window.shape.steps, batch, pixels, plan_.output.channels,
+                 images_per_row(*norm_, pixels, batch)};
+  window.constant_current = dense != nullptr && dense->constant;
+  return window;
+}
+
+Buffer<float> Stage::currents_of(const Signal& input, const Window& window,
+                                 const float* weights) const {
+  const int64_t stored_steps = window.constant_current ? 1 : window.shape.steps;
+  Buffer<float> current(stored_steps * window.shape.batch * window.shape.frame());
+  synapse_->forward(input, weights, current.data());
+  return current;
+}
+
+kernels::Currents Stage::view(const Window& window, const Buffer<float>& current) {
+  return {current.data(), window.constant_current ? 0 : window.shape.batch * window.shape.frame()};
+}
+
+RowMoments Stage::moments_of(const Window& window, const Buffer<float>& current) const {
+  const RowSplit& rows = window.rows;
+  RowMoments moments{rows, Buffer<float>(rows.size()), Buffer<float>(rows.size())};
+  const int64_t computed_steps = window.constant_current ? 1 : rows.steps;
+  parallel_for(computed_steps * rows.rows_per_step(), [&](int64_t i) {
+    const int64_t step = i / rows.rows_per_step();
+    const int64_t row = i % rows.rows_per_step();
+    const int64_t first_image = step * rows.batch + row * rows.images_per_row;
+    kernels::channel_moments(current.data() + first_image * window.shape.frame(),
+                             rows.samples_in(row), rows.channels,
+                             moments.mean.data() + rows.at(step, row),
+                             moments.squared_deviations.data() + rows.at(step, row));
+  });
+  for (int64_t step = computed_steps; step < rows.steps; ++step) {
+    const int64_t size = rows.rows_per_step() * rows.channels;
+    std::copy_n(moments.mean.data(), size, moments.mean.data() + step * size);
+    std::copy_n(moments.squared_deviations.data(), size,
+                moments.squared_deviations.data() + step * size);
+  }
+  return moments;
+}
+
+kernels::Affine Stage::affine_of(const NormTrace& trace, const float* gain, int64_t first) const {
+  const bool per_step = norm_->gain_rows() == run_steps_;
+  const int64_t channels = plan_.output.channels;
+  return {.mean = trace.mean.data(),
+          .inverse_deviation = trace.inverse_deviation.data(),
+          .rows_per_step = trace.rows_per_step,
+          .gain = gain == nullptr ? ones_.data()
+                                  : gain + (per_step ? (plan_.first_step + first) * channels : 0),
+          .gain_step_stride = gain != nullptr && per_step ? channels : 0};
+}
+
+StageTrace Stage::forward(const Signal& input, const StageNumbers& numbers, NormMode mode,
+                          RunningStatistics& running, Buffer<float>* voltage) const {
+  const Window window = window_of(input);
+  StageTrace trace;
+  trace.current_constant = window.constant_current;
+  trace.current = currents_of(input, window, numbers.weights);
+  const bool from_batch = mode == NormMode::batch && norm_->statistics_rows() > 0;
+  const RowMoments moments = from_batch || norm_->per_image()
+                                 ? moments_of(window, trace.current)
+                                 : RowMoments{.split = window.rows};
+  trace.norm = mode == NormMode::batch
+                   ? norm_->from_batch(moments, plan_.first_step, running)
+                   : norm_->from_running(moments, plan_.first_step, running);
+  Buffer<float> carry = Buffer<float>::zeros(window.shape.batch * window.shape.frame());
+  trace.output = neurons_->forward(window.shape, affine_of(trace.norm, numbers.gain, 0),
+                                   view(window, trace.current), carry.data());
+  if (voltage != nullptr) *voltage = std::move(carry);
+  return trace;
+}
+
+Signal Stage::advance(const Signal& input, int64_t first, const StageNumbers& numbers,
+                      const RunningStatistics& running, Buffer<float>& carry) const {
+  const Window window = window_of(input);
+  const Buffer<float> current = currents_of(input, window, numbers.weights);
+  const RowMoments moments =
+      norm_->per_image() ? moments_of(window, current) : RowMoments{.split = window.rows};
+  const NormTrace trace = norm_->from_running(moments, plan_.first_step + first, running);
+  return neurons_->forward(window.shape, affine_of(trace, numbers.gain, first),
+                           view(window, current), carry.data());
+}
+
+Buffer<float> Stage::backward(const Signal& input, const StageTrace& trace, const StageNumbers& numbers,
+                              NormMode mode, Arriving arriving, const Gradients& gradients,
+                              bool want_input_gradient) const {
+  const Window window = window_of(input);
+  const kernels::NeuronShape& shape = window.shape;
+  const kernels::Affine affine = affine_of(trace.norm, numbers.gain, 0);
+  const kernels::Currents currents = view(window, trace.current);
+
+  RowGradientSums sums{window.rows, Buffer<float>::zeros(window.rows.size()),
+                       Buffer<float>::zeros(window.rows.size())};
+  // Without a pool the gradient at y overwrites the one at the spikes, place by place.
+  const bool in_place = !plan_.readout && arriving.pool.is_identity();
+  Buffer<float> own =
+      in_place ? Buffer<float>() : Buffer<float>(shape.steps * shape.batch * shape.frame());
+  Buffer<float>& gradient = in_place ? arriving.gradient : own;
+  neurons_->backward(shape, affine, currents, trace.output,
+                     {arriving.gradient.data(), arriving.pool}, gradient.data(), sums);
+
+  const NormGradient rows = norm_->backward(trace.norm, sums, plan_.first_step, mode, numbers.gain,
+                                            gradients.gain);
+  for_each_block(shape, [&](const kernels::PixelBlock& block) {
+    kernels::norm_backward(shape, affine,
+                           {rows.scale.data(), rows.slope.data(), rows.offset.data()}, currents,
+                           block, gradient.data());
+  });
+
+  synapse_->weight_gradient(input, gradient.data(), gradients.weights);
+  if (!want_input_gradient) return {};
+  Buffer<float> input_gradient(stored_frames(input) * plan_.input.size());
+  synapse_->input_gradient(gradient.data(), numbers.weights, stored_frames(input),
+                           input_gradient.data());
+  return input_gradient;
+}
+
+}  // namespace bntt

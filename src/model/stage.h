@@ -1,0 +1,70 @@
+#pragma once
+
+#include <memory>
+
+#include "bntt/network.h"
+#include "kernels/neuron.h"
+#include "layers/neurons/neurons.h"
+#include "layers/norms/norm.h"
+#include "layers/synapse.h"
+
+namespace bntt {
+
+/// The numbers that a stage works with; the network owns them.
+struct StageNumbers {
+  const float* weights = nullptr;  // [tap or pixel, in, out]
+  const float* gain = nullptr;     // [step or 1, channel]; null where the norm has no γ
+};
+
+/// Synapse → norm → neurons, over a window of steps. Holds no state and no numbers: those are arguments.
+class Stage {
+ public:
+  Stage(const StagePlan& plan, int64_t run_steps, Propagation propagation);
+
+  const Norm& norm() const { return *norm_; }
+
+  /// Training's window: all active steps from rest. `voltage` receives the readout's sum (null for hidden stages).
+  /// Keeps: one bit (or float, for ReLU) and one float per neuron-step.
+  StageTrace forward(const Signal& input, const StageNumbers& numbers, NormMode mode,
+                     RunningStatistics& running, Buffer<float>* voltage) const;
+
+  /// The stage's local steps [first, first + steps of the window), in evaluation form.
+  Signal advance(const Signal& window, int64_t first, const StageNumbers& numbers,
+                 const RunningStatistics& running, Buffer<float>& carry) const;
+
+  struct Arriving {
+    Buffer<float> gradient;  // [step, batch, y, x, channel] behind `pool`; for the readout ∂L/∂voltage [batch, class]
+    kernels::PooledMap pool;
+  };
+  struct Gradients {
+    float* weights = nullptr;
+    float* gain = nullptr;
+  };
+
+  /// Writes the gradients of the stage's numbers; returns the gradient at its pooled input [stored step, batch, y, x,
+  /// channel], or nothing if that is not wanted.
+  Buffer<float> backward(const Signal& input, const StageTrace& trace, const StageNumbers& numbers,
+                         NormMode mode, Arriving arriving, const Gradients& gradients,
+                         bool want_input_gradient) const;
+
+ private:
+  struct Window {
+    kernels::NeuronShape shape;
+    RowSplit rows;
+    bool constant_current = false;
+  };
+  Window window_of(const Signal& input) const;
+  Buffer<float> currents_of(const Signal& input, const Window& window, const float* weights) const;
+  RowMoments moments_of(const Window& window, const Buffer<float>& current) const;
+  kernels::Affine affine_of(const NormTrace& trace, const float* gain, int64_t first) const;
+  static kernels::Currents view(const Window& window, const Buffer<float>& current);
+
+  StagePlan plan_;
+  int64_t run_steps_;
+  std::unique_ptr<Synapse> synapse_;
+  std::unique_ptr<Norm> norm_;
+  std::unique_ptr<Neurons> neurons_;
+  Buffer<float> ones_;  // γ where there is none
+};
+
+}  // namespace bntt

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <torch/types.h>
+
+#include "bntt/network_spec.h"
+
+namespace bntt {
+
+/// [membrane > threshold], with the surrogate as its derivative. With `imposed` (defined), that is
+/// the value instead, while the derivative stays the surrogate at `membrane`.
+torch::Tensor spike(const torch::Tensor& membrane, const NeuronSpec& neuron,
+                    const torch::Tensor& imposed = {});
+
+}  // namespace bntt

@@ -1,0 +1,27 @@
+#pragma once
+
+#include "base/safetensors.h"
+#include "bntt/network.h"
+
+namespace bntt {
+
+/// The state dict of the authors' PyTorch models: conv1.weight, bntt1.0.weight, bntt1.0.running_mean, ..., fc1.weight,
+/// bntt_fc.0.weight, ..., fc2.weight. Further hidden fully connected layers, which their models lack, get bntt_fc2, ....
+/// Throws Error for networks that their models cannot express (a norm other than BNTT, a normalised readout).
+TensorFile to_authors_format(const Network& network);
+
+/// The way back: fills a network of the same shapes. Throws Error, beginning with `origin`, for missing, superfluous and
+/// misshapen tensors.
+void from_authors_format(const TensorFile& file, const std::string& origin, Network& network);
+
+/// What the tensors tell of the network they belong to.
+struct AuthorsModelShape {
+  int64_t input_channels = 0;
+  int64_t first_channels = 0;  ///< of conv1
+  int64_t classes = 0;
+  int64_t steps = 0;
+  int64_t hidden_inputs = 0;  ///< of fc1
+};
+AuthorsModelShape authors_model_shape(const TensorFile& file, const std::string& origin);
+
+}  // namespace bntt

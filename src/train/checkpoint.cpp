@@ -1,0 +1,194 @@
+#include "train/checkpoint.h"
+
+#include <algorithm>
+
+#include "base/fail.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "base/json_difference.h"
+
+namespace bntt {
+namespace {
+
+constexpr const char* kFormatKey = "bntt.format";
+constexpr const char* kFormat = "1";
+constexpr const char* kNetworkKey = "bntt.network";
+constexpr const char* kPositionKey = "bntt.position";
+
+std::string velocity_name(const Parameter& parameter) { return "optimizer." + parameter.name; }
+
+Json to_json(const LossSums& sums) {
+  return {{"loss", sums.loss}, {"correct", sums.correct}, {"images", sums.images}};
+}
+
+LossSums sums_from_json(const Json& json) {
+  return {json.at("loss").get<double>(), json.at("correct").get<int64_t>(),
+          json.at("images").get<int64_t>()};
+}
+
+std::string position_text(const TrainPosition& position) {
+  return Json{{"epoch", position.epoch},
+              {"batch", position.batch},
+              {"step", position.step},
+              {"metrics_bytes", position.metrics_bytes},
+              {"since_log", to_json(position.since_log)},
+              {"since_epoch", to_json(position.since_epoch)},
+              {"best_accuracy", position.best_accuracy},
+              {"best_epoch", position.best_epoch}}
+      .dump();
+}
+
+TrainPosition position_from_text(const std::string& text, const std::string& origin) {
+  const Json json = parse_json(text, origin + ": position");
+  try {
+    return {.epoch = json.at("epoch").get<int64_t>(),
+            .batch = json.at("batch").get<int64_t>(),
+            .step = json.at("step").get<int64_t>(),
+            .metrics_bytes = json.at("metrics_bytes").get<uint64_t>(),
+            .since_log = sums_from_json(json.at("since_log")),
+            .since_epoch = sums_from_json(json.at("since_epoch")),
+            .best_accuracy = json.at("best_accuracy").get<double>(),
+            .best_epoch = json.at("best_epoch").get<int64_t>()};
+  } catch (const Json::exception&) {
+    fail("{}: its training position is not one of ours", origin);
+  }
+}
+
+const std::string& metadata(const TensorFile& file, const std::string& key,
+                            const std::string& origin) {
+  const auto found = file.metadata.find(key);
+  if (found == file.metadata.end()) {
+    fail("{}: is not a bntt checkpoint: expected '{}' in its metadata, found none", origin, key);
+  }
+  return found->second;
+}
+
+std::string shape_text(const std::vector<int64_t>& shape) {
+  return fmt::format("[{}]", fmt::join(shape, ", "));
+}
+
+Buffer<float> values_of(const TensorFile& file, const std::string& origin, const std::string& name,
+                        const std::vector<int64_t>& shape) {
+  const Tensor* tensor = file.find(name);
+  if (tensor == nullptr) fail("{}: expected a tensor '{}', found none", origin, name);
+  if (tensor->type != TensorType::f32 || tensor->shape != shape) {
+    fail("{}: tensor '{}' is {}{}, expected float32 {}", origin, name,
+         tensor->type == TensorType::f32 ? "" : "not float32 but of another type, ",
+         shape_text(tensor->shape), shape_text(shape));
+  }
+  const auto floats = tensor->floats();
+  Buffer<float> values(static_cast<int64_t>(floats.size()));
+  std::copy(floats.begin(), floats.end(), values.begin());
+  return values;
+}
+
+std::vector<int64_t> statistics_shape(const RunningStatistics& running) {
+  if (running.rows == 1) return {running.mean.size()};
+  return {running.rows, running.mean.size() / running.rows};
+}
+
+}  // namespace
+
+TensorFile pack_checkpoint(const Network& network, const Sgd* sgd, const TrainPosition* position) {
+  TensorFile file;
+  file.metadata[kFormatKey] = kFormat;
+  file.metadata[kNetworkKey] = to_json(network.spec());
+  if (position != nullptr) file.metadata[kPositionKey] = position_text(*position);
+  for (const Parameter& parameter : network.parameters()) {
+    file.tensors.push_back(float_tensor(parameter.name, parameter.pytorch_shape,
+                                        to_pytorch_order(parameter, parameter.value).span()));
+  }
+  for (const RunningStatistics& running : network.statistics()) {
+    if (running.rows == 0) continue;
+    const auto shape = statistics_shape(running);
+    file.tensors.push_back(
+        float_tensor(running.name + ".running_mean", shape, running.mean.span()));
+    file.tensors.push_back(
+        float_tensor(running.name + ".running_var", shape, running.variance.span()));
+  }
+  if (sgd != nullptr) {
+    for (std::size_t i = 0; i < network.parameters().size(); ++i) {
+      const Parameter& parameter = network.parameters()[i];
+      file.tensors.push_back(
+          float_tensor(velocity_name(parameter), parameter.pytorch_shape,
+                       to_pytorch_order(parameter, sgd->velocities()[i]).span()));
+    }
+  }
+  return file;
+}
+
+NetworkSpec checkpoint_network(const TensorFile& file, const std::string& origin) {
+  const std::string& format = metadata(file, kFormatKey, origin);
+  if (format != kFormat) {
+    fail("{}: is a bntt checkpoint of format '{}', expected '{}'", origin, format, kFormat);
+  }
+  return network_from_json(metadata(file, kNetworkKey, origin), origin + ": network");
+}
+
+void unpack_network(const TensorFile& file, const std::string& origin, Network& network) {
+  const NetworkSpec found = checkpoint_network(file, origin);
+  if (found != network.spec()) {
+    fail("{}: holds another network: {}", origin,
+         first_difference(parse_json(to_json(found), origin),
+                          parse_json(to_json(network.spec()), origin)));
+  }
+  // Everything is read before anything is set: a refused file changes nothing.
+  std::vector<Buffer<float>> values;
+  for (const Parameter& parameter : network.parameters()) {
+    values.push_back(from_pytorch_order(
+        parameter, values_of(file, origin, parameter.name, parameter.pytorch_shape)));
+  }
+  std::vector<std::pair<Buffer<float>, Buffer<float>>> statistics;
+  for (const RunningStatistics& running : network.statistics()) {
+    if (running.rows == 0) continue;
+    const auto shape = statistics_shape(running);
+    statistics.emplace_back(values_of(file, origin, running.name + ".running_mean", shape),
+                            values_of(file, origin, running.name + ".running_var", shape));
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    network.parameters()[i].value = std::move(values[i]);
+  }
+  auto next = statistics.begin();
+  for (RunningStatistics& running : network.statistics()) {
+    if (running.rows == 0) continue;
+    running.mean = std::move(next->first);
+    running.variance = std::move(next->second);
+    ++next;
+  }
+}
+
+TrainPosition unpack_training(const TensorFile& file, const std::string& origin,
+                              const Network& network, Sgd& sgd) {
+  const TrainPosition position = position_from_text(metadata(file, kPositionKey, origin), origin);
+  std::vector<Buffer<float>> velocities;
+  for (const Parameter& parameter : network.parameters()) {
+    velocities.push_back(from_pytorch_order(
+        parameter, values_of(file, origin, velocity_name(parameter), parameter.pytorch_shape)));
+  }
+  sgd.velocities() = std::move(velocities);
+  return position;
+}
+
+void save_checkpoint(const RunPaths& paths, const TensorFile& file) {
+  if (std::filesystem::exists(paths.checkpoint())) {
+    replace_with_link(paths.checkpoint(), paths.previous());
+  }
+  write_tensors(paths.checkpoint(), file);
+}
+
+TensorFile load_checkpoint(const RunPaths& paths, const std::filesystem::path& file) {
+  try {
+    return read_tensors(file, {.require_checksum = true});
+  } catch (const Error& error) {
+    if (file != paths.checkpoint() || !std::filesystem::exists(paths.previous())) throw;
+    try {
+      read_tensors(paths.previous(), {.require_checksum = true});
+    } catch (const Error&) {
+      throw Error(error);
+    }
+    fail("{}; the checkpoint before it, {}, is intact: move it in its place to go on from there",
+         error.what(), paths.previous().string());
+  }
+}
+
+}  // namespace bntt

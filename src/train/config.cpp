@@ -1,0 +1,236 @@
+#include "train/config.h"
+
+#include <algorithm>
+
+#include "base/toml.h"
+#include "bntt/zoo.h"
+#include "model/spec_fields.h"
+
+namespace bntt {
+
+constexpr auto enum_names(InputCoding) {
+  return std::array{std::pair{InputCoding::poisson_unsigned, "poisson-unsigned"},
+                    std::pair{InputCoding::poisson_signed, "poisson-signed"},
+                    std::pair{InputCoding::direct, "direct"},
+                    std::pair{InputCoding::events, "events"}};
+}
+
+template <class Visitor>
+void visit_fields(Visitor& visit, DataConfig& data) {
+  visit("name", data.name);
+  visit("dir", data.dir);
+  visit("validation", data.validation, from_below(0, 1));
+  visit("limit_train", data.limit_train, at_least(0));
+  visit("limit_test", data.limit_test, at_least(0));
+  visit("augment_pad", data.augment_pad, between(0, 1024));
+  visit("augment_flip", data.augment_flip);
+  visit("normalisation", data.normalisation);
+}
+
+template <class Visitor>
+void visit_fields(Visitor& visit, ModelConfig& model) {
+  visit("name", model.name);
+  visit("steps", model.steps, between(1, 1 << 16));
+  visit("width", model.width, above_up_to(0, 64));
+  visit("norm", model.norm);
+  visit("norm_epsilon", model.norm_epsilon, above(0));
+  visit("norm_momentum", model.norm_momentum, above_up_to(0, 1));
+  visit("readout_norm", model.readout_norm);
+  visit("divide_by_steps", model.divide_by_steps);
+  visit("neuron", model.neuron);
+  visit("leak", model.leak, above_up_to(0, 1));
+  visit("threshold", model.threshold, above(0));
+  visit("reset", model.reset);
+  visit("detach_reset", model.detach_reset);
+  visit("propagation", model.propagation);
+  visit("surrogate", model.surrogate);
+  visit("surrogate_alpha", model.surrogate_alpha, above(0));
+}
+
+template <class Visitor>
+void visit_fields(Visitor& visit, EncoderConfig& encoder) {
+  visit("kind", encoder.kind);
+}
+
+template <class Visitor>
+void visit_fields(Visitor& visit, TrainConfig& train) {
+  visit("epochs", train.epochs, between(0, 1e6));
+  visit("batch", train.batch, between(1, 1 << 20));
+  visit("learning_rate", train.learning_rate, above(0));
+  visit("momentum", train.momentum, from_below(0, 1));
+  visit("weight_decay", train.weight_decay, at_least(0));
+  visit("decay_gamma", train.decay_gamma);
+  visit("drops", train.drops, inside(0, 1));
+  visit("drop_factor", train.drop_factor, above_up_to(0, 1));
+  visit("warmup_epochs", train.warmup_epochs, at_least(0));
+  visit("clip_norm", train.clip_norm, at_least(0));
+  visit("seed", train.seed, at_least(0));
+}
+
+template <class Visitor>
+void visit_fields(Visitor& visit, OutputConfig& run) {
+  visit("log_steps", run.log_steps, at_least(1));
+  visit("checkpoint_steps", run.checkpoint_steps, at_least(1));
+}
+
+template <class Visitor>
+void visit_fields(Visitor& visit, RunConfig& config) {
+  visit("data", config.data);
+  visit("model", config.model);
+  visit("encoder", config.encoder);
+  visit("train", config.train);
+  visit("run", config.run);
+  visit("network", config.network);
+}
+
+namespace {
+
+// What no single field shows.
+void check_drops(const RunConfig& config, const std::string& origin) {
+  const std::vector<double>& drops = config.train.drops;
+  const auto wrong = std::adjacent_find(drops.begin(), drops.end(), std::greater_equal<>());
+  if (wrong != drops.end()) {
+    fail("{}: train.drops has {} before {}, expected ascending fractions", origin, *wrong,
+         *(wrong + 1));
+  }
+}
+
+std::string_view trimmed(std::string_view text) {
+  const auto begin = text.find_first_not_of(" \t");
+  if (begin == std::string_view::npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
+}
+
+// A shell takes quotes away, so a word that is no TOML value was meant as a string.
+Json value_of(std::string_view text, const std::string& origin) {
+  try {
+    Json parsed = parse_toml("value = " + std::string(text), origin);
+    if (parsed.size() == 1 && parsed.contains("value")) return parsed["value"];
+  } catch (const Error&) {
+  }
+  return std::string(text);
+}
+
+std::vector<std::string> split_at_dots(std::string_view key) {
+  std::vector<std::string> parts(1);
+  for (const char c : key) {
+    if (c == '.') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
+// Every key of the sections, as model.width.
+std::vector<std::string> dotted_keys() {
+  std::vector<std::string> keys;
+  const Json sections = write_fields(RunConfig{});
+  for (const auto& [section, settings] : sections.items()) {
+    for (const auto& [key, value] : settings.items()) keys.push_back(section + "." + key);
+  }
+  return keys;
+}
+
+// Looks in all sections: `width` and `train.width` both mean model.width.
+void refuse_unknown_setting(const std::string& key, const std::vector<std::string>& parts,
+                            const std::string& origin) {
+  const std::vector<std::string> known = dotted_keys();
+  if (parts.front() == "network" || std::find(known.begin(), known.end(), key) != known.end()) {
+    return;
+  }
+  const auto same_leaf = std::find_if(known.begin(), known.end(), [&](const std::string& candidate) {
+    return split_at_dots(candidate).back() == parts.back();
+  });
+  const std::string suggestion = same_leaf != known.end() ? ", did you mean '" + *same_leaf + "'?"
+                                                          : did_you_mean(key, known);
+  fail("{}: unknown key '{}'{}", origin, excerpt(key), suggestion);
+}
+
+}  // namespace
+
+RunConfig config_from_toml(std::string_view text, const std::string& origin) {
+  RunConfig config;
+  read_fields(parse_toml(text, origin), config, origin);
+  check_drops(config, origin);
+  return config;
+}
+
+std::string to_toml(const RunConfig& config) { return format_toml(write_fields(config)); }
+
+void apply_setting(RunConfig& config, std::string_view setting, const std::string& origin) {
+  const auto equals = setting.find('=');
+  if (equals == std::string_view::npos) {
+    fail("{}: '{}' has no value, expected key=value", origin, excerpt(setting));
+  }
+  const std::string key(trimmed(setting.substr(0, equals)));
+  const std::vector<std::string> parts = split_at_dots(key);
+  refuse_unknown_setting(key, parts, origin);
+  if (parts.size() > kMaxNesting) {
+    fail("{}: '{}' has more than {} parts", origin, excerpt(key), kMaxNesting);
+  }
+  Json change = value_of(trimmed(setting.substr(equals + 1)), origin);
+  for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
+    Json table = Json::object();
+    table[*part] = std::move(change);
+    change = std::move(table);
+  }
+  RunConfig changed = config;
+  read_fields(change, changed, origin);
+  check_drops(changed, origin);
+  config = std::move(changed);
+}
+
+NetworkSpec network_of(const RunConfig& config, const MapShape& input, int64_t classes) {
+  NetworkSpec spec;
+  if (config.network) {
+    spec = *config.network;
+    if (spec.input != input) {
+      fail("network.input is {}x{}x{}, but the data are {}x{}x{}", spec.input.channels,
+           spec.input.height, spec.input.width, input.channels, input.height, input.width);
+    }
+    if (classes_of(spec) != classes) {
+      fail("the network's readout has {} classes, but the data have {}", classes_of(spec), classes);
+    }
+  } else {
+    const ModelConfig& model = config.model;
+    const auto norm = [&](NormKind kind) {
+      return NormSpec{.kind = kind, .epsilon = model.norm_epsilon, .momentum = model.norm_momentum};
+    };
+    const NeuronSpec neuron = {
+        .kind = model.neuron,
+        .leak = model.leak,
+        .threshold = model.threshold,
+        .reset = model.reset,
+        .detach_reset = model.detach_reset,
+        .surrogate = {.kind = model.surrogate, .alpha = model.surrogate_alpha}};
+    spec = zoo_network(model.name, {.input = input,
+                                    .classes = classes,
+                                    .steps = model.steps,
+                                    .width = model.width,
+                                    .propagation = model.propagation,
+                                    .norm = norm(model.norm),
+                                    .neuron = neuron,
+                                    .readout_norm = norm(model.readout_norm),
+                                    .divide_by_steps = model.divide_by_steps});
+  }
+  plan_stages(spec);
+  return spec;
+}
+
+EncoderKind encoder_of(const RunConfig& config) {
+  switch (config.encoder.kind) {
+    case InputCoding::poisson_unsigned:
+      return EncoderKind::poisson_unsigned;
+    case InputCoding::poisson_signed:
+      return EncoderKind::poisson_signed;
+    case InputCoding::direct:
+      return EncoderKind::direct;
+    case InputCoding::events:
+      break;
+  }
+  fail("encoder.kind is events, but event data sets cannot be trained on yet");
+}
+
+}  // namespace bntt

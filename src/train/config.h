@@ -1,0 +1,101 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bntt/network_spec.h"
+#include "data/encoder.h"
+
+namespace bntt {
+
+struct DataConfig {
+  std::string name;
+  std::string dir;  ///< empty: where the data set usually is
+  double validation = 0.1;
+  int64_t limit_train = 0;  ///< 0: all
+  int64_t limit_test = 0;
+  int64_t augment_pad = 4;
+  bool augment_flip = true;
+  std::string normalisation;  ///< the data set whose mean and deviation to use; empty: its own
+  bool operator==(const DataConfig&) const = default;
+};
+
+/// A network of the zoo.
+struct ModelConfig {
+  std::string name = "vgg9";
+  int64_t steps = 25;
+  double width = 1.0;
+  NormKind norm = NormKind::bntt;
+  float norm_epsilon = 1e-4F;
+  float norm_momentum = 0.1F;
+  NormKind readout_norm = NormKind::none;
+  bool divide_by_steps = true;
+  NeuronKind neuron = NeuronKind::lif;
+  float leak = 0.95F;
+  float threshold = 1.0F;
+  Reset reset = Reset::soft;
+  bool detach_reset = true;
+  Propagation propagation = Propagation::instant;
+  SurrogateKind surrogate = SurrogateKind::triangle;
+  float surrogate_alpha = 0.3F;
+  bool operator==(const ModelConfig&) const = default;
+};
+
+/// How a sample becomes the input of every step.
+enum class InputCoding { poisson_unsigned, poisson_signed, direct, events };
+
+struct EncoderConfig {
+  InputCoding kind = InputCoding::poisson_signed;
+  bool operator==(const EncoderConfig&) const = default;
+};
+
+struct TrainConfig {
+  int64_t epochs = 100;
+  int64_t batch = 128;
+  double learning_rate = 0.3;
+  double momentum = 0.9;
+  double weight_decay = 5e-4;
+  bool decay_gamma = true;
+  std::vector<double> drops = {0.5, 0.7, 0.9};  ///< fractions of the epochs, ascending
+  double drop_factor = 0.1;
+  double warmup_epochs = 0.0;
+  double clip_norm = 0.0;  ///< 0: off
+  int64_t seed = 1;
+  bool operator==(const TrainConfig&) const = default;
+};
+
+struct OutputConfig {
+  int64_t log_steps = 50;
+  int64_t checkpoint_steps = 200;
+  bool operator==(const OutputConfig&) const = default;
+};
+
+/// Every setting of a run, as in run.toml: enough to repeat it.
+struct RunConfig {
+  DataConfig data;
+  ModelConfig model;
+  EncoderConfig encoder;
+  TrainConfig train;
+  OutputConfig run;
+  std::optional<NetworkSpec> network;  ///< instead of `model`, when given
+  bool operator==(const RunConfig&) const = default;
+};
+
+/// Settings that the text does not name keep their defaults. Throws Error, beginning with `origin`.
+RunConfig config_from_toml(std::string_view text, const std::string& origin);
+std::string to_toml(const RunConfig& config);
+
+/// One `--set`, such as "model.width=0.25". The value is a TOML value; a bare word is a string.
+void apply_setting(RunConfig& config, std::string_view setting,
+                   const std::string& origin = "--set");
+
+/// The network for data of this shape, validated.
+NetworkSpec network_of(const RunConfig& config, const MapShape& input, int64_t classes);
+
+/// Throws Error for `events`, which no encoder makes.
+EncoderKind encoder_of(const RunConfig& config);
+
+}  // namespace bntt

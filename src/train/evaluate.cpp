@@ -1,0 +1,78 @@
+#include "train/evaluate.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/fail.h"
+#include "data/loader.h"
+#include "layers/loss.h"
+
+namespace bntt {
+namespace {
+
+// The largest stage's currents of a batch stay within a quarter of a gigabyte.
+int64_t images_per_batch(const Network& network, int64_t steps) {
+  constexpr int64_t kCurrentFloats = 64 << 20;
+  int64_t largest = 1;
+  for (const StagePlan& plan : network.stages()) largest = std::max(largest, plan.output.size());
+  return std::clamp<int64_t>(kCurrentFloats / (largest * steps), 1, 100);
+}
+
+}  // namespace
+
+double Evaluation::spikes_per_image() const {
+  int64_t spikes = 0;
+  for (const auto& stage : activity.spikes) {
+    spikes = std::accumulate(stage.begin(), stage.end(), spikes);
+  }
+  return activity.images > 0 ? static_cast<double>(spikes) / static_cast<double>(activity.images)
+                             : 0.0;
+}
+
+std::vector<double> Evaluation::density(const Network& network) const {
+  std::vector<double> densities;
+  for (std::size_t i = 0; i < network.stages().size(); ++i) {
+    const StagePlan& plan = network.stages()[i];
+    if (plan.readout || activity.spikes.empty()) continue;
+    const int64_t spikes =
+        std::accumulate(activity.spikes[i].begin(), activity.spikes[i].end(), int64_t{0});
+    densities.push_back(static_cast<double>(spikes) /
+                        static_cast<double>(plan.neurons * active_steps * activity.images));
+  }
+  return densities;
+}
+
+Evaluation evaluate(const Network& network, const ImageSet& images, SampleRange range,
+                    const EvaluateOptions& options) {
+  const NetworkSpec& spec = network.spec();
+  const int64_t idle = spec.steps - bntt::active_steps(spec);
+  Evaluation result{.steps = options.steps > 0 ? options.steps : spec.steps};
+  if (result.steps > spec.steps || result.steps <= idle) {
+    fail("steps: {} is out of range, expected {} to {} for this network", result.steps, idle + 1,
+         spec.steps);
+  }
+  result.active_steps = result.steps - idle;
+  // The spec divides by all steps; a shorter run divides by its own.
+  const auto& readout = std::get<Readout>(spec.stages.back());
+  const float rescale = readout.divide_by_steps
+                            ? static_cast<float>(spec.steps) / static_cast<float>(result.steps)
+                            : 1.0F;
+  const EvalLoader loader(images, range, images_per_batch(network, result.active_steps));
+  for (int64_t i = 0; i < loader.batches(); ++i) {
+    const Batch batch = loader.batch(i);
+    ChainState state = network.start(batch.size());
+    network.advance(encode(batch, result.active_steps, options.encoder, options.seed,
+                           kEvaluationEpoch),
+                    state, &result.activity);
+    Buffer<float> logits = network.logits(state);
+    for (float& logit : logits) logit *= rescale;
+    const CrossEntropy loss = cross_entropy(logits, batch.labels);
+    result.sums.loss += loss.loss * static_cast<double>(batch.size());
+    result.sums.correct += loss.correct;
+    result.sums.images += batch.size();
+    if (options.progress && options.progress(result.sums.images)) break;
+  }
+  return result;
+}
+
+}  // namespace bntt

@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+
+#include "bntt/network.h"
+#include "data/dataset.h"
+#include "data/encoder.h"
+#include "data/split.h"
+#include "train/checkpoint.h"
+
+namespace bntt {
+
+struct EvaluateOptions {
+  EncoderSpec encoder;
+  uint64_t seed = 1;
+  int64_t steps = 0;  ///< of the run; 0: all of the spec's
+  /// Called after every batch with the images done; a true answer stops.
+  std::function<bool(int64_t)> progress;
+};
+
+struct Evaluation {
+  LossSums sums;
+  int64_t steps = 0;         ///< of the run
+  int64_t active_steps = 0;  ///< of each stage
+  Activity activity;
+
+  double accuracy() const { return sums.accuracy(); }
+  /// Hidden neurons' spikes, not the encoder's.
+  double spikes_per_image() const;
+  /// Spikes per neuron and active step of each hidden stage.
+  std::vector<double> density(const Network& network) const;
+};
+
+/// Every image of the range, in evaluation form. What an image gets does not depend on the batch it is in.
+Evaluation evaluate(const Network& network, const ImageSet& images, SampleRange range,
+                    const EvaluateOptions& options);
+
+}  // namespace bntt

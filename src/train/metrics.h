@@ -1,0 +1,13 @@
+#pragma once
+
+#include <vector>
+
+#include "base/json.h"
+#include "train/checkpoint.h"
+
+namespace bntt {
+
+/// The lines of metrics.jsonl whose "kind" is the one named: step, epoch or test.
+std::vector<Json> read_metrics(const RunPaths& paths, const std::string& kind);
+
+}  // namespace bntt

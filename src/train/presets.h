@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bntt {
+
+/// The files of presets/, which the library carries within itself.
+std::vector<std::string> preset_names();
+
+/// The TOML text of one. Throws Error for an unknown name, with the nearest known one.
+std::string_view preset_text(std::string_view name);
+
+}  // namespace bntt

@@ -1,0 +1,238 @@
+#include "train/trainer.h"
+
+#include <numeric>
+
+#include "base/fail.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "kernels/unpack.h"
+#include "layers/loss.h"
+#include "train/run_settings.h"
+#include "train/schedule.h"
+
+namespace bntt {
+namespace {
+
+SgdOptions sgd_options(const TrainConfig& train) {
+  return {.momentum = train.momentum,
+          .weight_decay = train.weight_decay,
+          .decay_gamma = train.decay_gamma,
+          .clip_norm = train.clip_norm};
+}
+
+void add(LossSums& sums, const CrossEntropy& loss, int64_t images) {
+  sums.loss += loss.loss * static_cast<double>(images);
+  sums.correct += loss.correct;
+  sums.images += images;
+}
+
+Json stage_densities(const Network& network, const Trace& trace) {
+  Json densities = Json::array();
+  for (std::size_t i = 0; i < trace.stages.size(); ++i) {
+    const auto* spikes = std::get_if<SpikeTrain>(&trace.stages[i].output);
+    if (spikes == nullptr || network.stages()[i].readout) continue;
+    const int64_t fired = kernels::count_spikes(spikes->words().data(), spikes->words().size());
+    densities.push_back(
+        static_cast<double>(fired) /
+        static_cast<double>(spikes->steps() * spikes->batch() * spikes->shape().size()));
+  }
+  return densities;
+}
+
+Json stage_gains(const Network& network) {
+  Json gains = Json::object();
+  for (std::size_t i = 0; i < network.stages().size(); ++i) {
+    if (network.gain(i) != nullptr) gains[network.stages()[i].name] = mean_gain(network, i);
+  }
+  return gains;
+}
+
+}  // namespace
+
+Trainer::Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bool resume)
+    : config_(std::move(config)),
+      data_(data),
+      paths_(std::move(paths)),
+      split_(split_training(data.train.size(), config_.data.validation)),
+      encoder_(encoder_for(config_, data)),
+      network_(network_of(config_, data.train.shape, data.train.classes),
+               static_cast<uint64_t>(config_.train.seed)),
+      sgd_(network_, sgd_options(config_.train)) {
+  if (split_.train.size() < config_.train.batch) {
+    fail("train.batch is {}, expected at most the {} training images", config_.train.batch,
+         split_.train.size());
+  }
+  if (resume && std::filesystem::exists(paths_.checkpoint())) {
+    const std::string origin = paths_.checkpoint().string();
+    const TensorFile file = load_checkpoint(paths_, paths_.checkpoint());
+    unpack_network(file, origin, network_);
+    position_ = unpack_training(file, origin, network_, sgd_);
+  } else {
+    begin_run_directory(paths_, config_, resume);
+  }
+  metrics_.emplace(paths_.metrics(), position_.metrics_bytes);
+}
+
+int64_t Trainer::steps_per_epoch() const { return split_.train.size() / config_.train.batch; }
+
+TrainEnd Trainer::run(const TrainHooks& hooks) {
+  if (position_.epoch < config_.train.epochs) {
+    TrainLoader loader(data_.train, split_.train,
+                       {.batch = config_.train.batch,
+                        .seed = static_cast<uint64_t>(config_.train.seed),
+                        .augmentation = {.pad = config_.data.augment_pad,
+                                         .flip = config_.data.augment_flip}},
+                       {.epoch = static_cast<uint32_t>(position_.epoch), .batch = position_.batch});
+    while (position_.epoch < config_.train.epochs) {
+      train_batch(loader.next(), hooks);
+      const bool epoch_done = position_.batch == steps_per_epoch();
+      if (epoch_done) finish_epoch(hooks);
+      const bool stop = hooks.stop && hooks.stop();
+      if (epoch_done || stop || position_.step % config_.run.checkpoint_steps == 0) save();
+      if (stop && position_.epoch < config_.train.epochs) return TrainEnd::stopped;
+    }
+  }
+  if (!std::filesystem::exists(paths_.checkpoint())) save();  // a run of no epochs
+  return TrainEnd::finished;
+}
+
+void Trainer::train_batch(const Batch& batch, const TrainHooks& hooks) {
+  const double learning_rate =
+      learning_rate_at(config_.train, position_.step, steps_per_epoch());
+  const auto seed = static_cast<uint64_t>(config_.train.seed);
+  const Trace trace =
+      network_.forward(encode(batch, active_steps(network_.spec()), encoder_, seed,
+                              static_cast<uint32_t>(position_.epoch)),
+                       NormMode::batch);
+  const CrossEntropy loss = cross_entropy(trace.logits, batch.labels);
+  network_.backward(trace, loss.gradient);
+  sgd_.step(network_, learning_rate);
+
+  add(position_.since_log, loss, batch.size());
+  add(position_.since_epoch, loss, batch.size());
+  ++position_.batch;
+  ++position_.step;
+  StepReport report{.epoch = position_.epoch + 1,
+                    .epochs = config_.train.epochs,
+                    .batch = position_.batch,
+                    .batches = steps_per_epoch(),
+                    .step = position_.step,
+                    .steps = config_.train.epochs * steps_per_epoch(),
+                    .learning_rate = learning_rate,
+                    .recent = position_.since_log};
+  if (position_.step == 1 || position_.step % config_.run.log_steps == 0) {
+    log_step(learning_rate, trace);
+    report.logged = true;
+  }
+  if (hooks.step) hooks.step(report);
+}
+
+void Trainer::log_step(double learning_rate, const Trace& trace) {
+  metrics_->append(Json{{"kind", "step"},
+                        {"step", position_.step},
+                        {"epoch", position_.epoch + 1},
+                        {"loss", position_.since_log.mean_loss()},
+                        {"accuracy", position_.since_log.accuracy()},
+                        {"learning_rate", learning_rate},
+                        {"density", stage_densities(network_, trace)}}
+                       .dump());
+  position_.since_log = {};
+}
+
+EvaluateOptions Trainer::evaluate_options(const char* what, int64_t images,
+                                          const TrainHooks& hooks) const {
+  return {.encoder = encoder_,
+          .seed = static_cast<uint64_t>(config_.train.seed),
+          .progress = [=, &hooks](int64_t done) {
+            if (hooks.evaluating) hooks.evaluating(what, done, images);
+            return false;
+          }};
+}
+
+void Trainer::finish_epoch(const TrainHooks& hooks) {
+  EpochReport report{.epoch = position_.epoch + 1, .train = position_.since_epoch};
+  Json line{{"kind", "epoch"},
+            {"epoch", report.epoch},
+            {"step", position_.step},
+            {"train_loss", report.train.mean_loss()},
+            {"train_accuracy", report.train.accuracy()}};
+  if (split_.validation.size() > 0) {
+    const int64_t images = split_.validation.size();
+    report.validation = evaluate(network_, data_.train, split_.validation,
+                                 evaluate_options("validation", images, hooks));
+    line["validation_loss"] = report.validation->sums.mean_loss();
+    line["validation_accuracy"] = report.validation->accuracy();
+    line["spikes_per_image"] = report.validation->spikes_per_image();
+    line["density"] = report.validation->density(network_);
+    report.best = report.validation->accuracy() > position_.best_accuracy;
+    if (report.best) {
+      position_.best_accuracy = report.validation->accuracy();
+      position_.best_epoch = report.epoch;
+      write_tensors(paths_.best(), pack_checkpoint(network_, nullptr, nullptr));
+    }
+    line["best"] = report.best;
+  }
+  line["gamma"] = stage_gains(network_);
+  metrics_->append(line.dump());
+  ++position_.epoch;
+  position_.batch = 0;
+  position_.since_epoch = {};
+  if (hooks.epoch) hooks.epoch(report);
+}
+
+void Trainer::save() {
+  metrics_->sync();
+  position_.metrics_bytes = metrics_->bytes();
+  save_checkpoint(paths_, pack_checkpoint(network_, &sgd_, &position_));
+}
+
+Evaluation Trainer::test(const TrainHooks& hooks) {
+  const Network chosen = load_network(paths_);
+  Evaluation result = evaluate(chosen, data_.test, {0, data_.test.size()},
+                               evaluate_options("test", data_.test.size(), hooks));
+  metrics_->append(Json{{"kind", "test"},
+                        {"weights", position_.best_epoch > 0 ? "best" : "last"},
+                        {"images", result.sums.images},
+                        {"loss", result.sums.mean_loss()},
+                        {"accuracy", result.accuracy()},
+                        {"spikes_per_image", result.spikes_per_image()},
+                        {"density", result.density(chosen)}}
+                       .dump());
+  metrics_->sync();
+  return result;
+}
+
+Network load_network(const RunPaths& paths, const std::filesystem::path& file) {
+  std::filesystem::path chosen = file;
+  if (chosen.empty()) {
+    chosen = std::filesystem::exists(paths.best()) ? paths.best() : paths.checkpoint();
+  }
+  const TensorFile tensors = load_checkpoint(paths, chosen);
+  Network network(checkpoint_network(tensors, chosen.string()), 0);
+  unpack_network(tensors, chosen.string(), network);
+  return network;
+}
+
+EncoderSpec encoder_for(const RunConfig& config, const DatasetSplits& data) {
+  const ChannelStatistics statistics =
+      config.data.normalisation.empty() ? data.normalisation
+                                        : dataset_normalisation(config.data.normalisation);
+  if (statistics.mean.size() != static_cast<std::size_t>(data.train.shape.channels)) {
+    fail("data.normalisation: '{}' has {} channels, expected {}", config.data.normalisation,
+         statistics.mean.size(), data.train.shape.channels);
+  }
+  return {.kind = encoder_of(config), .normalisation = statistics};
+}
+
+std::vector<double> mean_gain(const Network& network, std::size_t stage) {
+  const Parameter* gain = network.gain(stage);
+  const int64_t channels = network.stages()[stage].output.channels;
+  std::vector<double> means;
+  for (int64_t first = 0; first < gain->value.size(); first += channels) {
+    const float* row = gain->value.data() + first;
+    means.push_back(std::accumulate(row, row + channels, 0.0) / static_cast<double>(channels));
+  }
+  return means;
+}
+
+}  // namespace bntt

@@ -1,0 +1,191 @@
+#include "cases.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/random.h"
+
+namespace bntt {
+
+NetworkSpec small_network(const SmallNetwork& options) {
+  const auto conv = [&](int64_t channels) {
+    return Conv3x3{.channels = channels, .norm = options.norm, .neuron = options.neuron};
+  };
+  return {.input = {2, 9, 7},
+          .steps = options.steps,
+          .propagation = options.propagation,
+          .stages = {conv(5), conv(70), AvgPool{options.pool}, conv(9),
+                     Dense{.features = 11, .norm = options.norm, .neuron = options.neuron},
+                     Readout{.classes = 4,
+                             .norm = options.readout_norm,
+                             .divide_by_steps = options.divide_by_steps}}};
+}
+
+Buffer<float> random_values(int64_t size, float low, float high, uint64_t seed) {
+  Buffer<float> values(size);
+  for (int64_t i = 0; i < size; ++i) {
+    const auto bits = draw4(seed, Purpose::encoding, {.block = static_cast<uint32_t>(i)});
+    values[i] = low + (high - low) * uniform01(bits[0]);
+  }
+  return values;
+}
+
+std::vector<int64_t> random_labels(int64_t batch, int64_t classes, uint64_t seed) {
+  const Buffer<float> values = random_values(batch, 0.0F, static_cast<float>(classes), seed);
+  return {values.begin(), values.end()};
+}
+
+namespace {
+
+SpikeTrain random_spikes(int64_t steps, int64_t batch, const MapShape& shape,
+                         std::vector<float> plane_weights, uint64_t seed) {
+  constexpr float kDensity = 0.4F;
+  SpikeTrain train(steps, batch, shape, std::move(plane_weights));
+  const bool exclusive = train.planes() == 2;  // a pixel is not +1 and -1 at once
+  const int64_t count = steps * batch * shape.size();
+  const Buffer<float> draws = random_values(count * train.planes(), 0.0F, 1.0F, seed);
+  int64_t i = 0;
+  for (int64_t step = 0; step < steps; ++step)
+    for (int64_t image = 0; image < batch; ++image)
+      for (int64_t y = 0; y < shape.height; ++y)
+        for (int64_t x = 0; x < shape.width; ++x)
+          for (int64_t channel = 0; channel < shape.channels; ++channel, ++i) {
+            if (exclusive) {
+              if (draws[i] < kDensity) {
+                train.set(draws[i + count] < 0.5F ? 0 : 1, step, image, y, x, channel);
+              }
+              continue;
+            }
+            for (int64_t plane = 0; plane < train.planes(); ++plane) {
+              if (draws[i + plane * count] < kDensity) train.set(plane, step, image, y, x, channel);
+            }
+          }
+  return train;
+}
+
+}  // namespace
+
+Signal random_input(const NetworkSpec& spec, Encoding encoding, int64_t batch, uint64_t seed) {
+  const int64_t steps = active_steps(spec);
+  switch (encoding) {
+    case Encoding::signed_spikes:
+      return random_spikes(steps, batch, spec.input, {1.0F, -1.0F}, seed);
+    case Encoding::unsigned_spikes:
+      return random_spikes(steps, batch, spec.input, {1.0F}, seed);
+    case Encoding::counts:
+      return random_spikes(steps, batch, spec.input, {1.0F, 2.0F, 4.0F}, seed);
+    case Encoding::direct:
+    case Encoding::real_frames:
+      break;
+  }
+  DenseTrain train;
+  train.steps = steps;
+  train.batch = batch;
+  train.shape = spec.input;
+  train.constant = encoding == Encoding::direct;
+  train.values = random_values(train.stored_steps() * batch * spec.input.size(), -1.5F, 1.5F, seed);
+  return train;
+}
+
+namespace {
+
+/// Without a norm, Xavier's weights leave the deeper stages of a short run silent.
+void enliven_stages_without_norm(Network& network) {
+  for (std::size_t stage = 0; stage + 1 < network.stages().size(); ++stage) {
+    if (network.gain(stage) != nullptr) continue;
+    for (Parameter& parameter : network.parameters()) {
+      if (parameter.name != network.stages()[stage].name + ".weight") continue;
+      const float bound = *std::max_element(parameter.value.begin(), parameter.value.end());
+      for (float& weight : parameter.value) weight = 1.2F * weight + 0.15F * bound;
+    }
+  }
+}
+
+}  // namespace
+
+void make_unremarkable(Network& network, Encoding encoding, int64_t batch) {
+  enliven_stages_without_norm(network);
+  uint64_t seed = 1000;
+  for (Parameter& parameter : network.parameters()) {
+    if (parameter.kind != Parameter::Kind::gain) continue;
+    parameter.value = random_values(parameter.value.size(), 0.6F, 1.4F, ++seed);
+  }
+  for (int warm_up = 0; warm_up < 4; ++warm_up) {
+    network.forward(random_input(network.spec(), encoding, batch, ++seed), NormMode::batch);
+  }
+}
+
+Loss softmax_loss(const Buffer<float>& logits, const std::vector<int64_t>& labels) {
+  const auto batch = static_cast<int64_t>(labels.size());
+  const int64_t classes = logits.size() / batch;
+  Loss loss{.gradient = Buffer<float>(logits.size())};
+  for (int64_t image = 0; image < batch; ++image) {
+    const float* row = logits.data() + image * classes;
+    double sum = 0.0;
+    for (int64_t i = 0; i < classes; ++i) sum += std::exp(static_cast<double>(row[i]));
+    loss.value += (std::log(sum) - row[labels[image]]) / static_cast<double>(batch);
+    for (int64_t i = 0; i < classes; ++i) {
+      const double probability = std::exp(static_cast<double>(row[i])) / sum;
+      const double target = i == labels[image] ? 1.0 : 0.0;
+      loss.gradient[image * classes + i] =
+          static_cast<float>((probability - target) / static_cast<double>(batch));
+    }
+  }
+  return loss;
+}
+
+std::string name_of(NormKind kind) {
+  switch (kind) {
+    case NormKind::none:
+      return "none";
+    case NormKind::bntt:
+      return "bntt";
+    case NormKind::bn:
+      return "bn";
+    case NormKind::bn_time:
+      return "bn_time";
+    case NormKind::layer:
+      return "layer";
+  }
+  return "unknown";
+}
+
+std::string name_of(SurrogateKind kind) {
+  switch (kind) {
+    case SurrogateKind::triangle:
+      return "triangle";
+    case SurrogateKind::sigmoid:
+      return "sigmoid";
+    case SurrogateKind::arctan:
+      return "arctan";
+    case SurrogateKind::rectangle:
+      return "rectangle";
+  }
+  return "unknown";
+}
+
+std::string name_of(Encoding encoding) {
+  switch (encoding) {
+    case Encoding::signed_spikes:
+      return "signed_spikes";
+    case Encoding::unsigned_spikes:
+      return "unsigned_spikes";
+    case Encoding::counts:
+      return "counts";
+    case Encoding::direct:
+      return "direct";
+    case Encoding::real_frames:
+      return "real_frames";
+  }
+  return "unknown";
+}
+
+std::string name_of(Propagation propagation) {
+  return propagation == Propagation::instant ? "instant" : "delayed";
+}
+
+std::string name_of(Reset reset) { return reset == Reset::soft ? "soft" : "hard"; }
+
+std::string name_of(NormMode mode) { return mode == NormMode::batch ? "training" : "evaluation"; }
+
+}  // namespace bntt

@@ -1,0 +1,53 @@
+#pragma once
+
+#include <string>
+
+#include "bntt/network.h"
+
+namespace bntt {
+
+enum class Encoding {
+  signed_spikes,    ///< planes +1 and -1
+  unsigned_spikes,  ///< one plane
+  counts,           ///< planes 1, 2, 4
+  direct,           ///< one real frame that stands for every step
+  real_frames,      ///< a real frame per step
+};
+
+/// A chain with every kind of stage and awkward sizes: an odd map, channels that do not fill a
+/// spike word and channels that need two.
+struct SmallNetwork {
+  NormSpec norm;
+  NeuronSpec neuron;
+  Propagation propagation = Propagation::instant;
+  int64_t steps = 6;
+  NormSpec readout_norm = {.kind = NormKind::none};
+  bool divide_by_steps = true;
+  int64_t pool = 2;
+};
+NetworkSpec small_network(const SmallNetwork& options);
+
+/// All draws depend on the seed alone.
+Signal random_input(const NetworkSpec& spec, Encoding encoding, int64_t batch, uint64_t seed);
+Buffer<float> random_values(int64_t size, float low, float high, uint64_t seed);
+std::vector<int64_t> random_labels(int64_t batch, int64_t classes, uint64_t seed);
+
+/// Moves γ off 1 and running statistics off their start, so that neither can be forgotten unseen,
+/// and makes sure that every stage has something to say.
+void make_unremarkable(Network& network, Encoding encoding, int64_t batch);
+
+/// Mean over the batch of −log softmax(logits)[label], and its gradient.
+struct Loss {
+  double value = 0.0;
+  Buffer<float> gradient;  // [batch, class]
+};
+Loss softmax_loss(const Buffer<float>& logits, const std::vector<int64_t>& labels);
+
+std::string name_of(NormKind kind);
+std::string name_of(SurrogateKind kind);
+std::string name_of(Encoding encoding);
+std::string name_of(Propagation propagation);
+std::string name_of(Reset reset);
+std::string name_of(NormMode mode);
+
+}  // namespace bntt

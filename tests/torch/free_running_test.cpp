@@ -1,0 +1,71 @@
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <cmath>
+
+#include "cases.h"
+#include "torch/conversion.h"
+#include "torch/torch_network.h"
+
+namespace bntt {
+namespace {
+
+/// Sums of few multiples of 1/8 (pooled: 1/32), halved once per step, are exact in a float: nothing
+/// rounds, membranes land on the threshold itself, and the spikes of any right implementation are
+/// the same bits.
+void make_dyadic(Network& network) {
+  uint64_t seed = 300;
+  for (Parameter& parameter : network.parameters()) {
+    parameter.value = random_values(parameter.value.size(), -3.4F, 3.6F, ++seed);
+    for (float& value : parameter.value) value = std::round(value) / 8.0F;
+  }
+}
+
+using Dynamics = std::tuple<Propagation, Reset, Encoding>;
+class FreeRunning : public testing::TestWithParam<Dynamics> {};
+
+TEST_P(FreeRunning, DyadicNetworksGiveTheSameSpikes) {
+  const auto [propagation, reset, encoding] = GetParam();
+  const NetworkSpec spec = small_network({.norm = {.kind = NormKind::none},
+                                          .neuron = {.leak = 0.5F, .reset = reset},
+                                          .propagation = propagation,
+                                          .steps = propagation == Propagation::delayed ? 10 : 6,
+                                          .divide_by_steps = false});
+  Network network(spec, /*seed=*/1);
+  make_dyadic(network);
+  const Signal input = random_input(spec, encoding, /*batch=*/3, /*seed=*/9);
+  const Trace trace = network.forward(input, NormMode::running);
+
+  TorchNetwork oracle(spec);
+  oracle.load(network);
+  const torch::NoGradGuard forward_only;
+  const TorchResult result = oracle.forward(to_tensor(input, oracle.dtype()), NormMode::running);
+
+  int64_t on_the_threshold = 0;
+  for (std::size_t i = 0; i + 1 < trace.stages.size(); ++i) {
+    SCOPED_TRACE(network.stages()[i].name);
+    const torch::Tensor spikes = to_tensor(trace.stages[i].output, oracle.dtype());
+    EXPECT_TRUE(torch::equal(spikes, result.stages[i].output));
+    EXPECT_GT(spikes.mean().item<double>(), 0.0);
+    EXPECT_LT(spikes.mean().item<double>(), 1.0);
+    on_the_threshold += (result.stages[i].membrane == 1.0).sum().item<int64_t>();
+  }
+  EXPECT_GT(on_the_threshold, 0) << "the strict comparison was never put to the test";
+  const torch::Tensor logits =
+      to_tensor(trace.logits, 3, {classes_of(spec), 1, 1}, oracle.dtype()).view({3, -1});
+  EXPECT_TRUE(torch::equal(logits, result.logits));
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Oracle, FreeRunning,
+    testing::Combine(testing::Values(Propagation::instant, Propagation::delayed),
+                     testing::Values(Reset::soft, Reset::hard),
+                     testing::Values(Encoding::signed_spikes, Encoding::unsigned_spikes,
+                                     Encoding::counts)),
+    [](const auto& test) {
+      return name_of(std::get<0>(test.param)) + "_" + name_of(std::get<1>(test.param)) + "_" +
+             name_of(std::get<2>(test.param));
+    });
+
+}  // namespace
+}  // namespace bntt

@@ -1,0 +1,44 @@
+#pragma once
+
+#include "torch/torch_network.h"
+
+namespace bntt {
+
+/// One forward pass of ours, and the oracle's on the same numbers with our spikes imposed, so that
+/// a membrane that rounds to the other side of the threshold cannot send the two apart.
+class ImposedRun {
+ public:
+  /// Runs both; with NormMode::batch, the network's running statistics move on.
+  ImposedRun(Network& network, const Signal& input, NormMode mode);
+
+  /// Spikes on the right side of the threshold or within 1e-5 of it; currents, running statistics
+  /// and logits equal; every hidden stage both fires and rests somewhere.
+  void expect_forward_agrees() const;
+
+  /// Gradients of every parameter and of the input.
+  void expect_backward_agrees(const Buffer<float>& logits_gradient,
+                              const torch::Tensor& oracle_loss);
+  /// Both at once, with a random gradient at the logits.
+  void expect_all_agrees();
+
+  const Trace& trace() const { return trace_; }
+  const torch::Tensor& oracle_logits() const { return result_.logits; }
+
+ private:
+  void expect_spikes_allowed(std::size_t stage) const;
+  void expect_statistics_agree(std::size_t stage) const;
+  void expect_gradient_agrees(const Parameter& parameter, const torch::Tensor& oracle_values,
+                              std::size_t stage) const;
+
+  Network& network_;
+  TorchNetwork oracle_;
+  std::vector<RunningStatistics> statistics_before_;
+  Trace trace_;
+  torch::Tensor input_;
+  TorchResult result_;
+};
+
+/// ‖ours − oracle‖ / ‖oracle‖; two zeros agree.
+double relative_error(const torch::Tensor& ours, const torch::Tensor& oracle);
+
+}  // namespace bntt

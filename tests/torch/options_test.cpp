@@ -1,0 +1,189 @@
+#include <gtest/gtest.h>
+
+#include "cases.h"
+#include "imposed_run.h"
+
+namespace bntt {
+namespace {
+
+constexpr int64_t kBatch = 3;
+constexpr std::array kModes = {NormMode::batch, NormMode::running};
+constexpr std::array kPropagations = {Propagation::instant, Propagation::delayed};
+
+/// Four hidden stages take four steps of a delayed run.
+int64_t steps_of(Propagation propagation) { return propagation == Propagation::delayed ? 9 : 6; }
+
+void expect_agreement(const NetworkSpec& spec, Encoding encoding, NormMode mode) {
+  Network network(spec, /*seed=*/5);
+  make_unremarkable(network, encoding, kBatch);
+  ImposedRun(network, random_input(spec, encoding, kBatch, /*seed=*/11), mode).expect_all_agrees();
+}
+
+void expect_agreement_in_both_modes(const NetworkSpec& spec,
+                                    Encoding encoding = Encoding::signed_spikes) {
+  for (const NormMode mode : kModes) {
+    SCOPED_TRACE(name_of(mode));
+    expect_agreement(spec, encoding, mode);
+  }
+}
+
+using Dynamics = std::tuple<NormKind, Reset, bool, Propagation, NormMode>;
+class EveryDynamics : public testing::TestWithParam<Dynamics> {};
+
+TEST_P(EveryDynamics, AgreesWithOracle) {
+  const auto [norm, reset, detach, propagation, mode] = GetParam();
+  expect_agreement(small_network({.norm = {.kind = norm},
+                                  .neuron = {.reset = reset, .detach_reset = detach},
+                                  .propagation = propagation,
+                                  .steps = steps_of(propagation)}),
+                   Encoding::signed_spikes, mode);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Oracle, EveryDynamics,
+    testing::Combine(testing::Values(NormKind::none, NormKind::bntt, NormKind::bn,
+                                     NormKind::bn_time, NormKind::layer),
+                     testing::Values(Reset::soft, Reset::hard), testing::Bool(),
+                     testing::ValuesIn(kPropagations), testing::ValuesIn(kModes)),
+    [](const auto& test) {
+      return name_of(std::get<0>(test.param)) + "_" + name_of(std::get<1>(test.param)) +
+             (std::get<2>(test.param) ? "_detached_" : "_attached_") +
+             name_of(std::get<3>(test.param)) + "_" + name_of(std::get<4>(test.param));
+    });
+
+class EverySurrogate : public testing::TestWithParam<std::tuple<SurrogateKind, Propagation>> {};
+
+TEST_P(EverySurrogate, AgreesWithOracle) {
+  const auto [surrogate, propagation] = GetParam();
+  for (const bool detach : {true, false}) {
+    SCOPED_TRACE(detach ? "detached" : "attached");
+    expect_agreement_in_both_modes(
+        small_network({.neuron = {.leak = 0.8F,
+                                  .threshold = 0.7F,
+                                  .detach_reset = detach,
+                                  .surrogate = {.kind = surrogate, .alpha = 0.45F}},
+                       .propagation = propagation,
+                       .steps = steps_of(propagation)}));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Oracle, EverySurrogate,
+    testing::Combine(testing::Values(SurrogateKind::triangle, SurrogateKind::sigmoid,
+                                     SurrogateKind::arctan, SurrogateKind::rectangle),
+                     testing::ValuesIn(kPropagations)),
+    [](const auto& test) {
+      return name_of(std::get<0>(test.param)) + "_" + name_of(std::get<1>(test.param));
+    });
+
+class EveryEncoding : public testing::TestWithParam<std::tuple<Encoding, NormKind, Propagation>> {};
+
+TEST_P(EveryEncoding, AgreesWithOracle) {
+  const auto [encoding, norm, propagation] = GetParam();
+  expect_agreement_in_both_modes(
+      small_network(
+          {.norm = {.kind = norm}, .propagation = propagation, .steps = steps_of(propagation)}),
+      encoding);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Oracle, EveryEncoding,
+    testing::Combine(testing::Values(Encoding::signed_spikes, Encoding::unsigned_spikes,
+                                     Encoding::counts, Encoding::direct, Encoding::real_frames),
+                     testing::Values(NormKind::none, NormKind::bntt, NormKind::bn,
+                                     NormKind::bn_time, NormKind::layer),
+                     testing::ValuesIn(kPropagations)),
+    [](const auto& test) {
+      return name_of(std::get<0>(test.param)) + "_" + name_of(std::get<1>(test.param)) + "_" +
+             name_of(std::get<2>(test.param));
+    });
+
+class EveryReadout : public testing::TestWithParam<std::tuple<NormKind, bool, Propagation>> {};
+
+TEST_P(EveryReadout, AgreesWithOracle) {
+  const auto [norm, divide, propagation] = GetParam();
+  expect_agreement_in_both_modes(small_network({.propagation = propagation,
+                                                .steps = steps_of(propagation),
+                                                .readout_norm = {.kind = norm},
+                                                .divide_by_steps = divide}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Oracle, EveryReadout,
+                         testing::Combine(testing::Values(NormKind::none, NormKind::bntt,
+                                                          NormKind::bn, NormKind::bn_time,
+                                                          NormKind::layer),
+                                          testing::Bool(), testing::ValuesIn(kPropagations)),
+                         [](const auto& test) {
+                           return name_of(std::get<0>(test.param)) +
+                                  (std::get<1>(test.param) ? "_divided_" : "_undivided_") +
+                                  name_of(std::get<2>(test.param));
+                         });
+
+TEST(Oracle, IntegrateAndFire) {
+  for (const Propagation propagation : kPropagations) {
+    for (const Reset reset : {Reset::soft, Reset::hard}) {
+      SCOPED_TRACE(name_of(propagation) + " " + name_of(reset));
+      // The leak must be ignored: this neuron keeps everything.
+      expect_agreement_in_both_modes(small_network(
+          {.neuron = {.kind = NeuronKind::integrate_and_fire, .leak = 0.5F, .reset = reset},
+           .propagation = propagation,
+           .steps = steps_of(propagation)}));
+    }
+  }
+}
+
+TEST(Oracle, OtherEpsilonAndMomentum) {
+  for (const NormKind kind : {NormKind::bntt, NormKind::bn, NormKind::bn_time, NormKind::layer}) {
+    SCOPED_TRACE(name_of(kind));
+    expect_agreement_in_both_modes(
+        small_network({.norm = {.kind = kind, .epsilon = 0.05F, .momentum = 0.37F}}));
+  }
+}
+
+TEST(Oracle, GlobalPoolAndPoolsThatLeaveARest) {
+  for (const int64_t pool : {0, 3, 4}) {
+    SCOPED_TRACE(pool);
+    // A pooled current varies little: the running variance must leave its start fast for neurons to
+    // fire.
+    expect_agreement_in_both_modes(small_network({.norm = {.momentum = 0.6F}, .pool = pool}));
+  }
+}
+
+TEST(Oracle, OtherChains) {
+  const Conv3x3 conv{.channels = 6, .norm = {.momentum = 0.6F}};
+  const Dense dense{.features = 13, .norm = {.momentum = 0.6F}};
+  const Readout readout{.classes = 3};
+  const std::vector<std::vector<StageSpec>> chains = {
+      {dense, dense, readout},           {conv, readout},
+      {conv, AvgPool{}, readout},        {conv, AvgPool{0}, readout},
+      {AvgPool{}, conv, dense, readout}, {AvgPool{}, dense, readout}};
+  for (std::size_t i = 0; i < chains.size(); ++i) {
+    for (const Encoding encoding :
+         {Encoding::signed_spikes, Encoding::direct, Encoding::real_frames}) {
+      for (const Propagation propagation : kPropagations) {
+        SCOPED_TRACE("chain " + std::to_string(i) + " " + name_of(encoding) + " " +
+                     name_of(propagation));
+        expect_agreement_in_both_modes(
+            {.input = {2, 9, 7}, .steps = 6, .propagation = propagation, .stages = chains[i]},
+            encoding);
+      }
+    }
+  }
+}
+
+class EveryAnn : public testing::TestWithParam<NormKind> {};
+
+TEST_P(EveryAnn, AgreesWithOracle) {
+  expect_agreement_in_both_modes(
+      small_network(
+          {.norm = {.kind = GetParam()}, .neuron = {.kind = NeuronKind::relu}, .steps = 1}),
+      Encoding::direct);
+}
+
+INSTANTIATE_TEST_SUITE_P(Oracle, EveryAnn,
+                         testing::Values(NormKind::none, NormKind::bntt, NormKind::bn,
+                                         NormKind::bn_time, NormKind::layer),
+                         [](const auto& test) { return name_of(test.param); });
+
+}  // namespace
+}  // namespace bntt

@@ -1,0 +1,99 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bntt/error.h"
+#include "train/config.h"
+#include "train/presets.h"
+
+namespace bntt {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::UnorderedElementsAre;
+
+RunConfig preset(const std::string& name) {
+  return config_from_toml(preset_text(name), name + ".toml");
+}
+
+TEST(Presets, AreAllThere) {
+  EXPECT_THAT(preset_names(),
+              UnorderedElementsAre("demo-fashion-mnist", "paper-cifar10", "paper-cifar100",
+                                   "paper-tiny-imagenet", "paper-dvs-cifar10", "authors-cifar10",
+                                   "authors-cifar100"));
+}
+
+TEST(Presets, UnknownNamesAreRefusedWithTheNearest) {
+  try {
+    preset_text("paper-cifar-10");
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("unknown preset 'paper-cifar-10'"));
+    EXPECT_THAT(error.what(), HasSubstr("did you mean 'paper-cifar10'?"));
+  }
+}
+
+struct Shape {
+  MapShape input;
+  int64_t classes;
+};
+
+Shape shape_of(const std::string& data) {
+  if (data == "fashion-mnist") return {{1, 28, 28}, 10};
+  if (data == "cifar10") return {{3, 32, 32}, 10};
+  if (data == "cifar100") return {{3, 32, 32}, 100};
+  if (data == "tiny-imagenet") return {{3, 64, 64}, 200};
+  if (data == "dvs-cifar10") return {{2, 42, 42}, 10};
+  return {{0, 0, 0}, 0};
+}
+
+TEST(Presets, EachParsesRoundTripsAndPlans) {
+  for (const std::string& name : preset_names()) {
+    const RunConfig config = preset(name);
+    EXPECT_EQ(config_from_toml(to_toml(config), name), config);
+    const Shape shape = shape_of(config.data.name);
+    EXPECT_NO_THROW(network_of(config, shape.input, shape.classes)) << name;
+  }
+}
+
+struct Row {
+  const char* preset;
+  const char* net;
+  int64_t steps;
+  int64_t epochs;
+  int64_t batch;
+  float leak;
+  double weight_decay;
+  InputCoding encoder;
+  Propagation propagation;
+};
+
+TEST(Presets, HoldTheValuesOfThePaperAndItsCode) {
+  constexpr auto kDelayed = Propagation::delayed;
+  constexpr auto kInstant = Propagation::instant;
+  constexpr auto kUnsigned = InputCoding::poisson_unsigned;
+  constexpr auto kSigned = InputCoding::poisson_signed;
+  for (const Row& row : {
+           Row{"paper-cifar10", "vgg9", 25, 120, 128, 0.95F, 5e-4, kUnsigned, kDelayed},
+           Row{"paper-cifar100", "vgg11", 50, 240, 128, 0.99F, 5e-4, kUnsigned, kDelayed},
+           Row{"paper-tiny-imagenet", "vgg11", 30, 90, 128, 0.99F, 5e-4, kUnsigned, kDelayed},
+           Row{"paper-dvs-cifar10", "dvs-net", 20, 60, 64, 0.95F, 5e-4, InputCoding::events, kDelayed},
+           Row{"authors-cifar10", "vgg9", 25, 100, 256, 0.95F, 1e-4, kSigned, kInstant},
+           Row{"authors-cifar100", "vgg11", 30, 100, 128, 0.99F, 1e-4, kSigned, kInstant},
+       }) {
+    const RunConfig config = preset(row.preset);
+    EXPECT_EQ(config.model.name, row.net) << row.preset;
+    EXPECT_EQ(config.model.steps, row.steps) << row.preset;
+    EXPECT_EQ(config.train.epochs, row.epochs) << row.preset;
+    EXPECT_EQ(config.train.batch, row.batch) << row.preset;
+    EXPECT_EQ(config.model.leak, row.leak) << row.preset;
+    EXPECT_EQ(config.train.weight_decay, row.weight_decay) << row.preset;
+    EXPECT_EQ(config.encoder.kind, row.encoder) << row.preset;
+    EXPECT_EQ(config.model.propagation, row.propagation) << row.preset;
+    EXPECT_EQ(config.model.width, 1.0) << row.preset;
+    EXPECT_EQ(config.train.learning_rate, 0.3) << row.preset;
+  }
+  EXPECT_EQ(preset("authors-cifar100").data.normalisation, "cifar10");
+}
+
+}  // namespace
+}  // namespace bntt
