@@ -3,6 +3,7 @@ find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
+find_package(hwy REQUIRED)
 
 # Debian's dnnl package configuration asks for OpenCL; the library alone is all we need.
 find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp REQUIRED)

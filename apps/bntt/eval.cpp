@@ -46,7 +46,7 @@ int eval(const EvalArguments& arguments) {
   const RunPaths paths{arguments.run};
   const RunConfig config = read_run_settings(paths);
   const Network network =
-      load_network(paths, arguments.weights == "last" ? paths.checkpoint() : "");
+      load_run_network(paths, arguments.weights == "last" ? RunWeights::last : RunWeights::best);
   const bool on_test = arguments.split == "test";
   const DatasetSplits data = open_dataset(config.data.name, arguments.data.value_or(config.data.dir),
                                           {.need_train = !on_test,

@@ -17,7 +17,7 @@ struct ExportArguments {
 int export_run(const ExportArguments& arguments) {
   const RunPaths paths{arguments.run};
   read_run_settings(paths);
-  const TensorFile file = to_authors_format(load_network(paths));
+  const TensorFile file = to_authors_format(load_run_network(paths));
   write_tensors(arguments.file, file, {.checksum = false});
   fmt::print("{}: {} tensors\n", arguments.file, file.tensors.size());
   return kDone;

@@ -126,7 +126,7 @@ void print_density(const Network& network, const std::vector<Json>& logged) {
 int inspect(const InspectArguments& arguments) {
   const RunPaths paths{arguments.run};
   read_run_settings(paths);
-  const Network network = load_network(paths);
+  const Network network = load_run_network(paths);
   const std::vector<Json> logged = read_metrics(paths, "step");
   if (arguments.json) {
     fmt::print("{}\n", json_report(network, logged).dump(2));

@@ -1,7 +1,9 @@
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <new>
 
 #include "bntt/error.h"
@@ -14,9 +16,17 @@ int complain(const std::string& sentence) {
   return bntt::cli::kBadInput;
 }
 
+// Every training step asks for the same large buffers again: keep their pages instead of giving them back to the kernel,
+// which would zero them anew each time (a fifth of the training time otherwise).
+void keep_freed_memory() {
+  mallopt(M_MMAP_MAX, 0);
+  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  keep_freed_memory();
   CLI::App app(
       "bntt trains, explains and deploys deep spiking networks with Batch Normalization Through "
       "Time.",

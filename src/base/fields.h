@@ -27,8 +27,9 @@
 ///     visit("surrogate", sgd.surrogate);
 ///   }
 ///
-/// A field is a bool, a number, a string, an enum with names, a described struct, a vector or an optional of these, or
-/// a variant of described structs, which is told apart by its key "type". Names come from functions beside the type:
+/// A field is a bool, a number, a string, an enum with names, a described struct, a vector or an
+/// optional of these, or a variant of described structs, which is told apart by its key "type".
+/// Names come from functions beside the type:
 ///
 ///   constexpr auto enum_names(Reset) { return std::array{std::pair{Reset::soft, "soft"}, ...}; }
 ///   constexpr auto variant_names(const StageSpec&) { return std::array{"conv3x3", ...}; }
@@ -66,7 +67,9 @@ std::string describe(const Limits& limits);
 std::string describe(const Json& value);
 
 template <typename T>
-concept NamedEnum = std::is_enum_v<T> && requires(T value) { enum_names(value); };
+concept NamedEnum = std::is_enum_v<T> && requires(T value) {
+  enum_names(value);
+};
 
 template <NamedEnum Enum>
 std::vector<std::string> names_of() {
@@ -192,7 +195,8 @@ void read_variant(const Json& json, std::variant<Alternatives...>& value, const 
   };
   [&]<std::size_t... I>(std::index_sequence<I...>) {
     (read_if(std::integral_constant<std::size_t, I>{}), ...);
-  }(std::index_sequence_for<Alternatives...>{});
+  }
+  (std::index_sequence_for<Alternatives...>{});
 }
 
 template <typename T>
@@ -266,8 +270,8 @@ Json write(const T& value) {
 
 }  // namespace fields
 
-/// Sets the fields of `value` that `json` names and leaves the others. Throws Error, with `origin` and the dotted path,
-/// for unknown keys, wrong types and numbers out of their limits.
+/// Sets the fields of `value` that `json` names and leaves the others. Throws Error, with `origin`
+/// and the dotted path, for unknown keys, wrong types and numbers out of their limits.
 template <typename T>
 void read_fields(const Json& json, T& value, const std::string& origin,
                  const std::string& path = "") {

@@ -12,11 +12,12 @@ using Json = nlohmann::ordered_json;
 /// Nothing that we read is nested deeper; what is, was made to overflow a stack.
 inline constexpr int kMaxNesting = 32;
 
-/// The value in untrusted text. Refuses, in one sentence that begins with `origin`, broken JSON, deep nesting and
-/// keys that occur twice.
+/// The value in untrusted text. Refuses, in one sentence that begins with `origin`, broken JSON,
+/// deep nesting and keys that occur twice.
 Json parse_json(std::string_view text, const std::string& origin);
 
-/// The same with sorted keys, for large objects: the ordered kind searches linearly and holds at most 4096 keys.
+/// The same with sorted keys, for large objects: the ordered kind searches linearly and holds at
+/// most 4096 keys.
 nlohmann::json parse_sorted_json(std::string_view text, const std::string& origin);
 
 }  // namespace bntt

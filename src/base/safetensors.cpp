@@ -30,12 +30,12 @@ struct TypeInfo {
   int64_t bytes;
 };
 constexpr std::array kTypes = {
-    TypeInfo{TensorType::f64, "F64", 8},   TypeInfo{TensorType::f32, "F32", 4},
-    TypeInfo{TensorType::f16, "F16", 2},   TypeInfo{TensorType::bf16, "BF16", 2},
-    TypeInfo{TensorType::i64, "I64", 8},   TypeInfo{TensorType::i32, "I32", 4},
-    TypeInfo{TensorType::i16, "I16", 2},   TypeInfo{TensorType::i8, "I8", 1},
-    TypeInfo{TensorType::u64, "U64", 8},   TypeInfo{TensorType::u32, "U32", 4},
-    TypeInfo{TensorType::u16, "U16", 2},   TypeInfo{TensorType::u8, "U8", 1},
+    TypeInfo{TensorType::f64, "F64", 8},      TypeInfo{TensorType::f32, "F32", 4},
+    TypeInfo{TensorType::f16, "F16", 2},      TypeInfo{TensorType::bf16, "BF16", 2},
+    TypeInfo{TensorType::i64, "I64", 8},      TypeInfo{TensorType::i32, "I32", 4},
+    TypeInfo{TensorType::i16, "I16", 2},      TypeInfo{TensorType::i8, "I8", 1},
+    TypeInfo{TensorType::u64, "U64", 8},      TypeInfo{TensorType::u32, "U32", 4},
+    TypeInfo{TensorType::u16, "U16", 2},      TypeInfo{TensorType::u8, "U8", 1},
     TypeInfo{TensorType::boolean, "BOOL", 1},
 };
 
@@ -66,15 +66,14 @@ Tensor tensor_of(std::string name, TensorType type, std::vector<int64_t> shape,
   return tensor;
 }
 
-// Over the header without the checksum, in its one form with sorted keys and no spaces, and then the data: other
-// programs may write the same header differently.
+// Over the header without the checksum, in its one form with sorted keys and no spaces, and then
+// the data: other programs may write the same header differently.
 uint32_t checksum(nlohmann::json header, const std::vector<std::span<const uint8_t>>& data) {
   if (header.contains(kMetadata)) {
     header[kMetadata].erase(kChecksumKey);
     if (header[kMetadata].empty()) header.erase(kMetadata);
   }
-  const std::string text =
-      header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  const std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   uLong sum = crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size());
   for (const auto part : data) {
     // zlib takes a null pointer as the wish to start anew.
@@ -111,8 +110,8 @@ std::string opening(const TensorFile& file, const std::vector<std::span<const ui
     const uint32_t sum = checksum(header_of(metadata, file.tensors), data);
     metadata[kChecksumKey] = fmt::format("{:08x}", sum);
   }
-  std::string text = header_of(metadata, file.tensors)
-                         .dump(-1, ' ', false, Json::error_handler_t::replace);
+  std::string text =
+      header_of(metadata, file.tensors).dump(-1, ' ', false, Json::error_handler_t::replace);
   text.resize((text.size() + kHeaderAlignment - 1) / kHeaderAlignment * kHeaderAlignment, ' ');
   const uint64_t length = text.size();
   std::string result(kLengthBytes, '\0');
@@ -218,8 +217,8 @@ class HeaderReader {
       overflow = overflow || __builtin_mul_overflow(bytes, extent, &bytes);
     }
     if (overflow || bytes != entry.end - entry.begin) {
-      wrong(entry.name, fmt::format("{} bytes of data do not fit dtype and shape",
-                                    entry.end - entry.begin));
+      wrong(entry.name,
+            fmt::format("{} bytes of data do not fit dtype and shape", entry.end - entry.begin));
     }
   }
 
@@ -245,9 +244,7 @@ void verify_checksum(const nlohmann::json& header, std::span<const uint8_t> data
 }  // namespace
 
 std::span<const float> Tensor::floats() const { return typed<float>(*this, TensorType::f32); }
-std::span<const int64_t> Tensor::integers() const {
-  return typed<int64_t>(*this, TensorType::i64);
-}
+std::span<const int64_t> Tensor::integers() const { return typed<int64_t>(*this, TensorType::i64); }
 
 Tensor float_tensor(std::string name, std::vector<int64_t> shape, std::span<const float> values) {
   return tensor_of(std::move(name), TensorType::f32, std::move(shape), values);
@@ -293,8 +290,9 @@ TensorFile parse_tensors(std::span<const uint8_t> bytes, const std::string& orig
   std::memcpy(&header_bytes, bytes.data(), kLengthBytes);
   const uint64_t available = std::min<uint64_t>(bytes.size() - kLengthBytes, kMaxHeaderBytes);
   if (header_bytes > available) {
-    fail("{}: is not a safetensors file or was cut short: a header of {} bytes, expected at most {}",
-         origin, header_bytes, available);
+    fail(
+        "{}: is not a safetensors file or was cut short: a header of {} bytes, expected at most {}",
+        origin, header_bytes, available);
   }
   const auto data = bytes.subspan(kLengthBytes + header_bytes);
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + kLengthBytes,

@@ -44,17 +44,19 @@ struct TensorWriteOptions {
 };
 
 struct TensorReadOptions {
-  bool require_checksum = false;  ///< a file of ours has one; where there is one, it is always verified
+  bool require_checksum =
+      false;  ///< a file of ours has one; where there is one, it is always verified
   uint64_t max_bytes = uint64_t{1} << 36;
 };
 
-/// The same contents give the same bytes. The checksum of an earlier read is left out of the metadata.
+/// The same contents give the same bytes. The checksum of an earlier read is left out of the
+/// metadata.
 void write_tensors(const std::filesystem::path& path, const TensorFile& file,
                    const TensorWriteOptions& options = {});
 std::vector<uint8_t> format_tensors(const TensorFile& file, const TensorWriteOptions& options = {});
 
-/// Files are untrusted: memory stays within a small multiple of the file's size. Throws Error, beginning with the name
-/// of the file or `origin`. The metadata come without the checksum.
+/// Files are untrusted: memory stays within a small multiple of the file's size. Throws Error,
+/// beginning with the name of the file or `origin`. The metadata come without the checksum.
 TensorFile read_tensors(const std::filesystem::path& path, const TensorReadOptions& options = {});
 TensorFile parse_tensors(std::span<const uint8_t> bytes, const std::string& origin,
                          const TensorReadOptions& options = {});

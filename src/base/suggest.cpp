@@ -61,9 +61,15 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
     }
   }
   if (!best.empty()) return best;
+  std::size_t best_rest = std::string::npos;
   for (const std::string& candidate : candidates) {
-    const bool related = is_prefix(candidate, word) || is_prefix(word, candidate);
-    if (related && candidate.size() > best.size()) best = candidate;
+    if (!is_prefix(candidate, word) && !is_prefix(word, candidate)) continue;
+    const std::size_t rest =
+        std::max(word.size(), candidate.size()) - std::min(word.size(), candidate.size());
+    if (rest < best_rest) {
+      best = candidate;
+      best_rest = rest;
+    }
   }
   return best;
 }

@@ -37,7 +37,8 @@ std::string shortest(double value) {
   const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
   std::string text(digits.data(), end);
   const std::size_t exponent = text.find('e');
-  if (exponent == std::string::npos) return text.find('.') == std::string::npos ? text + ".0" : text;
+  if (exponent == std::string::npos)
+    return text.find('.') == std::string::npos ? text + ".0" : text;
   // 1e-04 to 1e-4
   while (text.size() > exponent + 3 && text[exponent + 2] == '0') text.erase(exponent + 2, 1);
   return text;

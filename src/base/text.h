@@ -8,7 +8,8 @@ namespace bntt {
 /// Foreign text made fit for one line of a message: control characters escaped, long text cut.
 std::string excerpt(std::string_view text);
 
-/// The shortest decimal number that reads back as the same value: 0.95, 1e-4, 25.0; never a bare integer.
+/// The shortest decimal number that reads back as the same value: 0.95, 1e-4, 25.0; never a bare
+/// integer.
 std::string shortest(double value);
 
 /// The double whose shortest form is also the shortest form of `value`: 0.95, where a cast gives

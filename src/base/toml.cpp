@@ -1,36 +1,101 @@
 #include "base/toml.h"
 
-// Hostile nesting must end in a message, not in a stack overflow.
-#define TOML_MAX_NESTED_VALUES 16
-#include <toml++/toml.h>
-
 #include <algorithm>
 
 #include "base/check.h"
 #include "base/fail.h"
 #include "base/text.h"
 
+namespace {
+struct BrokenAssumption {};
+constexpr void assume(bool holds) {
+  if (!holds) throw BrokenAssumption();
+}
+}  // namespace
+
+// toml++ 3.3 asserts what hostile text can break: "[=" aborts a debug build, and under NDEBUG clang
+// is told to assume the opposite. Here, in every build, a broken assertion is one more way in which
+// a text is not TOML.
+#undef NDEBUG
+#define TOML_ASSERT(expression) assume(static_cast<bool>(expression))
+// Hostile nesting must end in a message, not in a stack overflow.
+#define TOML_MAX_NESTED_VALUES 16
+#include <toml++/toml.h>
+
 namespace bntt {
 namespace {
 
 constexpr std::size_t kMaxBytes = 1U << 20;
-constexpr int64_t kMaxDotsPerLine = 100;
+constexpr int64_t kMaxDotsPerKey = kMaxNesting;
 
-// toml++ 3.3 bounds nested brackets, but not the tables that one dotted key opens (a.b.c...), and destroys them
-// recursively. A key cannot leave its line.
-void refuse_endless_keys(std::string_view text, const std::string& origin) {
-  int64_t line = 1;
-  int64_t dots = 0;
-  for (const char c : text) {
-    if (c == '\n') {
-      ++line;
-      dots = 0;
+/// A copy of the text that toml++ 3.3 can be trusted with: of what it does not survive, comments
+/// are blanked, and the rest, none of which a settings file needs, is refused:
+///  - it bounds nested brackets, but not the tables that one key opens (a.b.c...), and destroys
+///  them recursively;
+///  - its test for white space is undefined for most characters beyond ASCII, which belong in
+///  strings and comments only;
+///  - it makes that test inside multi-line strings too.
+class Guard {
+ public:
+  Guard(std::string_view text, const std::string& origin) : text_(text), origin_(origin) {}
+
+  std::string safe_text() {
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '#') {
+        blank_comment();
+      } else if (c == '"' || c == '\'') {
+        skip_string(c);
+      } else {
+        check(c);
+        ++at_;
+      }
     }
-    if (c == '.' && ++dots > kMaxDotsPerLine) {
-      fail("{}: line {} holds more than {} dots", origin, line, kMaxDotsPerLine);
+    return std::move(text_);
+  }
+
+ private:
+  [[noreturn]] void refuse(const std::string& what) const {
+    fail("{}: line {}: {}", origin_, line_, what);
+  }
+
+  void blank_comment() {
+    for (; at_ < text_.size() && text_[at_] != '\n'; ++at_) {
+      if (text_[at_] != '\r') text_[at_] = ' ';
     }
   }
-}
+
+  // Ends at the line's end at the latest; what is open there, toml++ refuses.
+  void skip_string(char quote) {
+    if (text_.compare(at_, 3, std::string(3, quote)) == 0) {
+      refuse("strings over several lines are not supported");
+    }
+    for (++at_; at_ < text_.size() && text_[at_] != quote && text_[at_] != '\n'; ++at_) {
+      const bool escape = quote == '"' && text_[at_] == '\\';
+      if (escape && at_ + 1 < text_.size() && text_[at_ + 1] != '\n') ++at_;
+    }
+    if (at_ < text_.size() && text_[at_] == quote) ++at_;
+  }
+
+  void check(char c) {
+    if (static_cast<unsigned char>(c) >= 0x80) {
+      refuse("a character beyond ASCII outside of a string");
+    }
+    if (c == '.') {
+      if (++dots_ > kMaxDotsPerKey)
+        refuse(fmt::format("a key of more than {} dots", kMaxDotsPerKey));
+    } else if (std::string_view("=,[]{}\n").find(c) != std::string_view::npos) {
+      dots_ = 0;
+    }
+    if (c == '\n') ++line_;
+  }
+
+  std::string text_;
+  const std::string& origin_;
+  std::size_t at_ = 0;
+  int64_t line_ = 1;
+  int64_t dots_ = 0;
+};
 
 std::string place(const toml::source_position& position) {
   return fmt::format("line {}, column {}", position.line, position.column);
@@ -179,11 +244,13 @@ Json parse_toml(std::string_view text, const std::string& origin) {
   if (text.size() > kMaxBytes) {
     fail("{}: holds {} bytes, expected at most {}", origin, text.size(), kMaxBytes);
   }
-  refuse_endless_keys(text, origin);
+  const std::string safe_text = Guard(text, origin).safe_text();
   try {
-    return converted_table(toml::parse(text), origin, 0);
+    return converted_table(toml::parse(safe_text), origin, 0);
   } catch (const toml::parse_error& error) {
     fail("{}: {}: {}", origin, place(error.source().begin), excerpt(error.description()));
+  } catch (const BrokenAssumption&) {
+    fail("{}: is not TOML", origin);
   }
 }
 

@@ -53,35 +53,49 @@ struct Currents {
 
 /// Some pixels of one image: a unit of work over all steps, small enough to stay in cache.
 struct PixelBlock {
+  static constexpr int64_t kMaxPixels = 1024;
   int64_t image = 0;
   int64_t begin = 0;
   int64_t end = 0;
 };
 
 /// Reads and writes `carry` [batch, y, x, channel]; sets the spikes [step, batch, y, x, word].
-void spiking_forward(const NeuronShape& shape, const Dynamics& dynamics, const Affine& affine,
-                     const Currents& currents, const PixelBlock& block, float* carry,
-                     SpikeWord* spikes);
+using SpikingForward = void(const NeuronShape& shape, const Dynamics& dynamics,
+                            const Affine& affine, const Currents& currents,
+                            const PixelBlock& block, float* carry, SpikeWord* spikes);
 
 /// The gradient that arrives at the spikes, behind the pool that the next stage reads them through.
 struct SpikeGradient {
   const float* data = nullptr;  // [step, batch, pooled y, pooled x, channel]
   PooledMap pool;
+
+  /// Where a pixel's gradient lies in its pooled frame, in pixels; -1 where pooling dropped it.
+  int64_t pooled_pixel(int64_t pixel) const {
+    const MapShape pooled = pool.pooled();
+    const int64_t y = pixel / pool.source.width / pool.pool_height;
+    const int64_t x = pixel % pool.source.width / pool.pool_width;
+    return y < pooled.height && x < pooled.width ? y * pooled.width + x : -1;
+  }
 };
 
-/// Sums over the samples of one row, for the norm's backward: [step, channel] each, added to.
+/// Sums over the samples of one row, for the norm's backward: [step, channel] each. A block adds its own sum once.
 struct GradientSums {
   float* gradient = nullptr;             // Σ ∂L/∂y
   float* gradient_times_unit = nullptr;  // Σ ∂L/∂y · x̂
 };
 
-/// Recomputes the membrane from currents and spikes (the window starts from rest), then runs back through time:
-/// writes ∂L/∂y [step, batch, y, x, channel] and adds to the sums. `membranes` is scratch for
-/// steps x block floats. `norm_gradient` may be the memory of the arriving gradient when there is no pool.
-void spiking_backward(const NeuronShape& shape, const Dynamics& dynamics, const Affine& affine,
-                      const Currents& currents, const SpikeWord* spikes,
-                      const SpikeGradient& arriving, const PixelBlock& block, float* membranes,
-                      float* norm_gradient, const GradientSums& sums);
+/// Recomputes the membrane from the currents (the window starts from rest; same arithmetic as forward, so the same spikes),
+/// then runs back through time: writes ∂L/∂y [step, batch, y, x, channel] and adds to the sums. `scratch` holds
+/// backward_scratch() floats. `norm_gradient` may be the memory of the arriving gradient when there is no pool.
+using SpikingBackward = void(const NeuronShape& shape, const Dynamics& dynamics,
+                             const Affine& affine, const Currents& currents,
+                             const SpikeGradient& arriving, const PixelBlock& block,
+                             float* scratch, float* norm_gradient, const GradientSums& sums);
+
+/// The membranes of every step of a block, and the gradient carried from step to step.
+inline int64_t backward_scratch(const NeuronShape& shape, int64_t block_pixels) {
+  return (shape.steps + 1) * block_pixels * shape.channels;
+}
 
 /// o = max(0, y), for ANNs.
 void relu_forward(const NeuronShape& shape, const Affine& affine, const Currents& currents,
@@ -98,7 +112,8 @@ struct NormGradientRows {
 };
 
 /// Turns ∂L/∂y into ∂L/∂x in place. For a constant current the sum over steps goes to the first step's place.
-void norm_backward(const NeuronShape& shape, const Affine& affine, const NormGradientRows& rows,
-                   const Currents& currents, const PixelBlock& block, float* gradient);
+using NormBackward = void(const NeuronShape& shape, const Affine& affine,
+                          const NormGradientRows& rows, const Currents& currents,
+                          const PixelBlock& block, float* gradient);
 
 }  // namespace bntt::kernels

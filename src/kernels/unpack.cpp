@@ -5,24 +5,6 @@
 
 namespace bntt::kernels {
 
-void add_spikes(const PooledMap& map, const SpikeWord* words, float weight, float* dense) {
-  const MapShape pooled = map.pooled();
-  const int64_t words_per_pixel = (map.source.channels + kSpikesPerWord - 1) / kSpikesPerWord;
-  const float value = weight * map.scale();
-  for (int64_t y = 0; y < pooled.height * map.pool_height; ++y) {
-    for (int64_t x = 0; x < pooled.width * map.pool_width; ++x) {
-      const SpikeWord* pixel = words + (y * map.source.width + x) * words_per_pixel;
-      float* out = dense + (y / map.pool_height * pooled.width + x / map.pool_width) *
-                               pooled.channels;
-      for (int64_t w = 0; w < words_per_pixel; ++w) {
-        for (SpikeWord bits = pixel[w]; bits != 0; bits &= bits - 1) {
-          out[w * kSpikesPerWord + std::countr_zero(bits)] += value;
-        }
-      }
-    }
-  }
-}
-
 void pool_frame(const PooledMap& map, const float* source, float* pooled) {
   const MapShape shape = map.pooled();
   if (map.is_identity()) {

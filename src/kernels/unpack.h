@@ -20,10 +20,6 @@ struct PooledMap {
   bool is_identity() const { return pool_height == 1 && pool_width == 1; }
 };
 
-/// Adds one bit plane of one frame, pooled: dense[y, x, channel] += weight · scale · bit. Sums of pooled spikes are
-/// multiples of a power of two for the usual pools, so their order does not matter.
-void add_spikes(const PooledMap& map, const SpikeWord* words, float weight, float* dense);
-
 /// Averages one dense frame: source[y, x, channel] to pooled[y, x, channel].
 void pool_frame(const PooledMap& map, const float* source, float* pooled);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "kernels/kernel_set.h"
 #include "layers/synapse.h"
 
 namespace bntt {
@@ -27,7 +28,7 @@ void unpack_frames(const Signal& signal, const kernels::PooledMap& map, int64_t 
   for (int64_t plane = 0; plane < spikes.planes(); ++plane) {
     for (int64_t f = 0; f < real; ++f) {
       const SpikeWord* words = spikes.frame(plane, 0, 0) + (first + f) * spikes.words_per_frame();
-      kernels::add_spikes(map, words, spikes.plane_weights()[plane], dense + f * size);
+      kernels::kernels().add_spikes(map, words, spikes.plane_weights()[plane], dense + f * size);
     }
   }
 }

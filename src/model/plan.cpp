@@ -7,7 +7,8 @@
 namespace bntt {
 namespace {
 
-// Far above any real network, and low enough that no product or sum over stages, steps and a batch leaves int64.
+// Far above any real network, and low enough that no product or sum over stages, steps and a batch
+// leaves int64.
 constexpr int64_t kMaxSteps = int64_t{1} << 16;
 constexpr int64_t kMaxStages = 1000;
 constexpr int64_t kMaxExtent = int64_t{1} << 16;
@@ -75,13 +76,14 @@ class Planner {
   explicit Planner(const NetworkSpec& spec) : spec_(spec), source_(spec.input), map_(spec.input) {}
 
   void operator()(const AvgPool& pool) {
-    const std::string place = plans_.empty() ? "before the first stage" : "after " + plans_.back().name;
+    const std::string place =
+        plans_.empty() ? "before the first stage" : "after " + plans_.back().name;
     if (pool.size < 0) fail("the pool {} has size {}, expected at least 0", place, pool.size);
     const int64_t height = pool.size == 0 ? map_.height : pool.size;
     const int64_t width = pool.size == 0 ? map_.width : pool.size;
     if (height > map_.height || width > map_.width) {
-      fail("the pool {} of size {} would leave nothing of its map of {}x{} pixels", place, pool.size,
-           map_.height, map_.width);
+      fail("the pool {} of size {} would leave nothing of its map of {}x{} pixels", place,
+           pool.size, map_.height, map_.width);
     }
     pool_height_ *= height;
     pool_width_ *= width;
@@ -112,8 +114,7 @@ class Planner {
 
   void operator()(const Readout& readout) {
     check_count("readout: classes", readout.classes, kMaxChannels);
-    StagePlan& plan =
-        add(fmt::format("fc{}", ++dense_stages_), SynapseKind::dense, readout.norm);
+    StagePlan& plan = add(fmt::format("fc{}", ++dense_stages_), SynapseKind::dense, readout.norm);
     plan.readout = true;
     plan.fan_in = map_.size();
     finish(plan, {readout.classes, 1, 1});
@@ -208,14 +209,17 @@ void check_chain(const NetworkSpec& spec) {
     return std::holds_alternative<Readout>(stage);
   };
   const auto stages = static_cast<int64_t>(spec.stages.size());
-  if (stages > kMaxStages) fail("the network has {} stages, expected at most {}", stages, kMaxStages);
+  if (stages > kMaxStages)
+    fail("the network has {} stages, expected at most {}", stages, kMaxStages);
   const int64_t readouts = std::count_if(spec.stages.begin(), spec.stages.end(), is_readout);
   if (readouts != 1) fail("the network has {} readouts, expected exactly 1", readouts);
   if (!is_readout(spec.stages.back())) fail("the readout is not the last stage of the network");
   const int64_t hidden = hidden_stages(spec);
   if (spec.propagation == Propagation::delayed && spec.steps <= hidden) {
-    fail("with delayed propagation nothing reaches the readout of {} hidden stages in {} steps, expected at least {}",
-         hidden, spec.steps, hidden + 1);
+    fail(
+        "with delayed propagation nothing reaches the readout of {} hidden stages in {} steps, "
+        "expected at least {}",
+        hidden, spec.steps, hidden + 1);
   }
 }
 

@@ -13,10 +13,9 @@ constexpr auto enum_names(NormKind) {
 }
 
 constexpr auto enum_names(SurrogateKind) {
-  return std::array{std::pair{SurrogateKind::triangle, "triangle"},
-                    std::pair{SurrogateKind::sigmoid, "sigmoid"},
-                    std::pair{SurrogateKind::arctan, "arctan"},
-                    std::pair{SurrogateKind::rectangle, "rectangle"}};
+  return std::array{
+      std::pair{SurrogateKind::triangle, "triangle"}, std::pair{SurrogateKind::sigmoid, "sigmoid"},
+      std::pair{SurrogateKind::arctan, "arctan"}, std::pair{SurrogateKind::rectangle, "rectangle"}};
 }
 
 constexpr auto enum_names(NeuronKind) {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/threads.h"
-#include "kernels/moments.h"
+#include "kernels/kernel_set.h"
 #include "layers/neurons/blocks.h"
 
 namespace bntt {
@@ -60,7 +60,7 @@ RowMoments Stage::moments_of(const Window& window, const Buffer<float>& current)
     const int64_t step = i / rows.rows_per_step();
     const int64_t row = i % rows.rows_per_step();
     const int64_t first_image = step * rows.batch + row * rows.images_per_row;
-    kernels::channel_moments(current.data() + first_image * window.shape.frame(),
+    kernels::kernels().channel_moments(current.data() + first_image * window.shape.frame(),
                              rows.samples_in(row), rows.channels,
                              moments.mean.data() + rows.at(step, row),
                              moments.squared_deviations.data() + rows.at(step, row));
@@ -131,13 +131,13 @@ Buffer<float> Stage::backward(const Signal& input, const StageTrace& trace, cons
   Buffer<float> own =
       in_place ? Buffer<float>() : Buffer<float>(shape.steps * shape.batch * shape.frame());
   Buffer<float>& gradient = in_place ? arriving.gradient : own;
-  neurons_->backward(shape, affine, currents, trace.output,
-                     {arriving.gradient.data(), arriving.pool}, gradient.data(), sums);
+  neurons_->backward(shape, affine, currents, {arriving.gradient.data(), arriving.pool},
+                     gradient.data(), sums);
 
   const NormGradient rows = norm_->backward(trace.norm, sums, plan_.first_step, mode, numbers.gain,
                                             gradients.gain);
   for_each_block(shape, [&](const kernels::PixelBlock& block) {
-    kernels::norm_backward(shape, affine,
+    kernels::kernels().norm_backward(shape, affine,
                            {rows.scale.data(), rows.slope.data(), rows.offset.data()}, currents,
                            block, gradient.data());
   });

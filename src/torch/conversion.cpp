@@ -32,11 +32,6 @@ torch::Tensor spikes_to_tensor(const SpikeTrain& spikes, torch::Dtype dtype) {
   return tensor.to(dtype);
 }
 
-MapShape map_shape(const torch::Tensor& frames) {
-  BNTT_CHECK(frames.dim() == 5);
-  return {.channels = frames.size(2), .height = frames.size(3), .width = frames.size(4)};
-}
-
 }  // namespace
 
 torch::Tensor to_tensor(const Signal& signal, torch::Dtype dtype) {
@@ -56,27 +51,6 @@ torch::Tensor to_tensor(const Buffer<float>& values, int64_t batch, const MapSha
 torch::Tensor to_tensor(const Parameter& parameter, const Buffer<float>& values,
                         torch::Dtype dtype) {
   return copy_floats(to_pytorch_order(parameter, values), parameter.pytorch_shape).to(dtype);
-}
-
-DenseTrain to_dense_train(const torch::Tensor& values) {
-  DenseTrain train{.steps = values.size(0),
-                   .batch = values.size(1),
-                   .shape = map_shape(values),
-                   .values = Buffer<float>(values.numel())};
-  const torch::Tensor channels_last =
-      values.detach().to(torch::kFloat32).permute({0, 1, 3, 4, 2}).contiguous();
-  std::copy_n(channels_last.data_ptr<float>(), train.values.size(), train.values.data());
-  return train;
-}
-
-SpikeTrain to_spike_train(const torch::Tensor& spikes) {
-  SpikeTrain train(spikes.size(0), spikes.size(1), map_shape(spikes));
-  const torch::Tensor places = spikes.nonzero();  // rows of (step, image, channel, y, x)
-  const auto place = places.accessor<int64_t, 2>();
-  for (int64_t i = 0; i < places.size(0); ++i) {
-    train.set(0, place[i][0], place[i][1], place[i][3], place[i][4], place[i][2]);
-  }
-  return train;
 }
 
 }  // namespace bntt

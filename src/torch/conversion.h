@@ -18,9 +18,4 @@ torch::Tensor to_tensor(const Buffer<float>& values, int64_t batch, const MapSha
 torch::Tensor to_tensor(const Parameter& parameter, const Buffer<float>& values,
                         torch::Dtype dtype);
 
-/// [step, batch, channel, y, x] as our dense train; [step, batch, channel, y, x] of 0 and 1 as
-/// spikes.
-DenseTrain to_dense_train(const torch::Tensor& values);
-SpikeTrain to_spike_train(const torch::Tensor& spikes);
-
 }  // namespace bntt

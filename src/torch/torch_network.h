@@ -44,8 +44,7 @@ class TorchNetwork : public torch::nn::Module {
                       const std::vector<torch::Tensor>* imposed_spikes = nullptr);
 
   struct Stage {
-    std::vector<int64_t>
-        pools;  ///< sizes of the pools before the synapse; 0 averages the whole map
+    std::vector<int64_t> pools;  ///< before the synapse; size 0 averages the whole map
     bool convolution = false;
     bool readout = false;
     NeuronSpec neuron;

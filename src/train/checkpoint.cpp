@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "base/json_difference.h"
+#include "bntt/load.h"
 
 namespace bntt {
 namespace {
@@ -189,6 +190,26 @@ TensorFile load_checkpoint(const RunPaths& paths, const std::filesystem::path& f
     fail("{}; the checkpoint before it, {}, is intact: move it in its place to go on from there",
          error.what(), paths.previous().string());
   }
+}
+
+namespace {
+
+Network network_in(const TensorFile& file, const std::string& origin) {
+  Network network(checkpoint_network(file, origin), 0);
+  unpack_network(file, origin, network);
+  return network;
+}
+
+}  // namespace
+
+Network load_run_network(const RunPaths& paths, RunWeights weights) {
+  const bool best = weights == RunWeights::best && std::filesystem::exists(paths.best());
+  const std::filesystem::path file = best ? paths.best() : paths.checkpoint();
+  return network_in(load_checkpoint(paths, file), file.string());
+}
+
+Network load_network(const std::filesystem::path& checkpoint) {
+  return network_in(read_tensors(checkpoint, {.require_checksum = true}), checkpoint.string());
 }
 
 }  // namespace bntt

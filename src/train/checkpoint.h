@@ -1,10 +1,9 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 
-#include "bntt/network.h"
 #include "base/safetensors.h"
+#include "bntt/network.h"
 #include "train/sgd.h"
 
 namespace bntt {
@@ -58,6 +57,10 @@ struct RunPaths {
 
 /// Writes checkpoint.safetensors; the one before it becomes previous.safetensors. At any moment there is a whole one.
 void save_checkpoint(const RunPaths& paths, const TensorFile& file);
+
+enum class RunWeights { best, last };
+/// The network of a run: best.safetensors if there is one and it is wanted, otherwise the checkpoint.
+Network load_run_network(const RunPaths& paths, RunWeights weights = RunWeights::best);
 
 /// Reads a file of ours, checksum and all. For a damaged checkpoint the message tells of an intact previous one.
 TensorFile load_checkpoint(const RunPaths& paths, const std::filesystem::path& file);

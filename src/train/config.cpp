@@ -137,14 +137,16 @@ std::vector<std::string> dotted_keys() {
 void refuse_unknown_setting(const std::string& key, const std::vector<std::string>& parts,
                             const std::string& origin) {
   const std::vector<std::string> known = dotted_keys();
-  if (parts.front() == "network" || std::find(known.begin(), known.end(), key) != known.end()) {
-    return;
-  }
-  const auto same_leaf = std::find_if(known.begin(), known.end(), [&](const std::string& candidate) {
-    return split_at_dots(candidate).back() == parts.back();
-  });
-  const std::string suggestion = same_leaf != known.end() ? ", did you mean '" + *same_leaf + "'?"
-                                                          : did_you_mean(key, known);
+  // A whole section may be set at once, and the keys of [network] are those of a spec.
+  const bool is_section = parts.size() == 1 && write_fields(RunConfig{}).contains(key);
+  const bool is_known = std::find(known.begin(), known.end(), key) != known.end();
+  if (is_known || is_section || parts.front() == "network") return;
+  const auto same_leaf =
+      std::find_if(known.begin(), known.end(), [&](const std::string& candidate) {
+        return split_at_dots(candidate).back() == parts.back();
+      });
+  const std::string suggestion =
+      same_leaf != known.end() ? ", did you mean '" + *same_leaf + "'?" : did_you_mean(key, known);
   fail("{}: unknown key '{}'{}", origin, excerpt(key), suggestion);
 }
 

@@ -187,7 +187,7 @@ void Trainer::save() {
 }
 
 Evaluation Trainer::test(const TrainHooks& hooks) {
-  const Network chosen = load_network(paths_);
+  const Network chosen = load_run_network(paths_);
   Evaluation result = evaluate(chosen, data_.test, {0, data_.test.size()},
                                evaluate_options("test", data_.test.size(), hooks));
   metrics_->append(Json{{"kind", "test"},
@@ -200,17 +200,6 @@ Evaluation Trainer::test(const TrainHooks& hooks) {
                        .dump());
   metrics_->sync();
   return result;
-}
-
-Network load_network(const RunPaths& paths, const std::filesystem::path& file) {
-  std::filesystem::path chosen = file;
-  if (chosen.empty()) {
-    chosen = std::filesystem::exists(paths.best()) ? paths.best() : paths.checkpoint();
-  }
-  const TensorFile tensors = load_checkpoint(paths, chosen);
-  Network network(checkpoint_network(tensors, chosen.string()), 0);
-  unpack_network(tensors, chosen.string(), network);
-  return network;
 }
 
 EncoderSpec encoder_for(const RunConfig& config, const DatasetSplits& data) {

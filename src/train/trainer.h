@@ -80,9 +80,6 @@ class Trainer {
   std::optional<LineLog> metrics_;
 };
 
-/// The numbers of a run for inference: best.safetensors if there is one, otherwise the checkpoint; or the file named.
-Network load_network(const RunPaths& paths, const std::filesystem::path& file = {});
-
 /// The encoder of a run for a data set.
 EncoderSpec encoder_for(const RunConfig& config, const DatasetSplits& data);
 

@@ -85,9 +85,8 @@ TEST(Fields, MissingKeysKeepTheirDefaults) {
 }
 
 TEST(Fields, WritesFloatsReadably) {
-  EXPECT_EQ(write_fields(Outer{}).dump(),
-            R"({"batch":64,"flip":true,"name":"x","drops":[0.5],)"
-            R"("inner":{"leak":0.95,"colour":"red"},"figures":[]})");
+  EXPECT_EQ(write_fields(Outer{}).dump(), R"({"batch":64,"flip":true,"name":"x","drops":[0.5],)"
+                                          R"("inner":{"leak":0.95,"colour":"red"},"figures":[]})");
 }
 
 TEST(Fields, RoundTrips) {
@@ -108,7 +107,8 @@ TEST(Fields, UnknownKeysAreRefusedWithTheNearest) {
 
 TEST(Fields, WrongTypesAreNamed) {
   EXPECT_EQ(complaint("batch = \"many\""),
-            "my.toml: batch is the string \"many\", expected a whole number of at least 1 and at most 1000");
+            "my.toml: batch is the string \"many\", expected a whole number of at least 1 and at "
+            "most 1000");
   EXPECT_EQ(complaint("batch = 2.5"),
             "my.toml: batch is 2.5, expected a whole number of at least 1 and at most 1000");
   EXPECT_EQ(complaint("flip = 1"), "my.toml: flip is 1, expected true or false");
@@ -145,7 +145,8 @@ TEST(Fields, WholeNumbersBeyondInt64AreRefused) {
 
 TEST(Fields, UnknownNamesAreRefusedWithTheList) {
   EXPECT_EQ(complaint("[inner]\ncolour = \"dark_blue\""),
-            "my.toml: inner.colour is the string \"dark_blue\", expected one of red, dark-blue, did you mean "
+            "my.toml: inner.colour is the string \"dark_blue\", expected one of red, dark-blue, "
+            "did you mean "
             "'dark-blue'?");
   EXPECT_EQ(complaint("[inner]\ncolour = 3"),
             "my.toml: inner.colour is 3, expected one of red, dark-blue");

@@ -67,7 +67,8 @@ TEST_F(Files, ReadingRefusesLargeMissingAndOdd) {
   write_text_atomically(directory_ / "a", "1234");
   EXPECT_THAT(message_of([&] { read_file(directory_ / "a", 3); }),
               HasSubstr("a: holds 4 bytes, expected at most 3"));
-  EXPECT_THAT(message_of([&] { read_file(directory_ / "b", 3); }), HasSubstr("b: cannot be opened"));
+  EXPECT_THAT(message_of([&] { read_file(directory_ / "b", 3); }),
+              HasSubstr("b: cannot be opened"));
   EXPECT_THAT(message_of([&] { read_file(directory_, 3); }), HasSubstr("is not a regular file"));
 }
 

@@ -16,7 +16,8 @@ TEST(Json, KeepsTheOrderOfKeys) {
 }
 
 TEST(Json, RefusesWhatIsBroken) {
-  EXPECT_THAT(message_of([] { parse_json("{\"a\": ", "x.json"); }), HasSubstr("x.json: is not JSON"));
+  EXPECT_THAT(message_of([] { parse_json("{\"a\": ", "x.json"); }),
+              HasSubstr("x.json: is not JSON"));
   EXPECT_THAT(message_of([] { parse_json("", "x.json"); }), HasSubstr("x.json: is not JSON"));
   EXPECT_THAT(message_of([] { parse_json("{} {}", "x.json"); }), HasSubstr("x.json: is not JSON"));
   EXPECT_THAT(message_of([] { parse_json(std::string("{}\0", 3), "x.json"); }),

@@ -9,8 +9,8 @@ namespace bntt {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::StartsWith;
 using testing::message_of;
+using ::testing::StartsWith;
 
 TEST(Toml, BecomesJsonInTheOrderOfTheText) {
   const Json json = parse_toml(R"(
@@ -61,17 +61,41 @@ std::string complaint(const std::string& text) {
 
 TEST(Toml, HostileNestingEndsInAMessage) {
   const std::string endless_key = repeated(".a", 100000);
-  const std::string long_key = repeated(".a", 90);
+  const std::string long_key = repeated(".a", 30);
   EXPECT_THAT(complaint(fmt::format("a = {}", repeated("[", 100000))),
               HasSubstr("nested value depth"));
   EXPECT_THAT(complaint(fmt::format("a = {}", repeated("{a=", 100000))),
               HasSubstr("nested value depth"));
   EXPECT_THAT(complaint(fmt::format("[a{}]", endless_key)), HasSubstr("dots"));
   EXPECT_THAT(complaint(fmt::format("a{} = 1", endless_key)), HasSubstr("dots"));
-  EXPECT_THAT(complaint(fmt::format("a{} = 1", long_key)),
+  EXPECT_THAT(complaint(fmt::format("[b{}]\na{} = 1", long_key, long_key)),
               HasSubstr("nested deeper than 32 levels"));
   const std::string opened = fmt::format("{{a{} = [\n", long_key);
   EXPECT_NE(complaint(fmt::format("a = [{}", repeated(opened, 1000))), "");
+}
+
+TEST(Toml, TextThatBreaksTheParsersAssumptionsIsRefused) {
+  EXPECT_EQ(complaint("[=1]"), "my.toml: is not TOML");
+}
+
+TEST(Toml, CharactersBeyondAsciiBelongInStringsAndComments) {
+  EXPECT_EQ(
+      parse_toml("a = \"\xC3\xA9\" # \xC3\xA9 \" ''' \xE2\x80\xA8 = .\r\nb = 'x\\' # c", "my.toml"),
+      (Json{{"a", "\xC3\xA9"}, {"b", "x\\"}}));
+  EXPECT_EQ(parse_toml(R"(a = "#\"#" # "
+b = 1)",
+                       "my.toml"),
+            (Json{{"a", "#\"#"}, {"b", 1}}));
+  EXPECT_EQ(complaint("b = 1\na = \xC3\xA9"),
+            "my.toml: line 2: a character beyond ASCII outside of a string");
+  EXPECT_EQ(complaint("a = \"\"\"\\\n\xC3\xA9\"\"\""),
+            "my.toml: line 1: strings over several lines are not supported");
+}
+
+TEST(Toml, ManyDotsThatAreNoKeyAreFine) {
+  const std::string many = repeated("0.5, ", 500);
+  EXPECT_EQ(parse_toml(fmt::format("a = [{}]", many), "my.toml")["a"].size(), 500U);
+  EXPECT_NO_THROW(parse_toml(fmt::format("a = \"{}\"", repeated("../", 500)), "my.toml"));
 }
 
 TEST(Toml, RefusesEnormousTextAndReadsManyKeys) {
@@ -84,7 +108,8 @@ TEST(Toml, RefusesEnormousTextAndReadsManyKeys) {
 TEST(Toml, WritesWhatPeopleLikeToRead) {
   const Json json = {
       {"steps", 25},
-      {"model", {{"inner", {{"deep", true}}}, {"leak", 0.95}, {"name", "vgg9"}, {"nothing", nullptr}}},
+      {"model",
+       {{"inner", {{"deep", true}}}, {"leak", 0.95}, {"name", "vgg9"}, {"nothing", nullptr}}},
       {"drops", {0.5, 1.0}},
       {"stages",
        {{{"type", "conv3x3"}, {"norm", {{"kind", "bntt"}, {"epsilon", 1e-4}}}},

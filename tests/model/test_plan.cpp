@@ -106,7 +106,8 @@ TEST(Plan, GlobalPoolTakesTheWholeMap) {
   EXPECT_EQ(plans[1].pool_width, 7);
   EXPECT_EQ(plans[1].input, (MapShape{4, 1, 1}));
   // What the first of two pools drops stays dropped.
-  const auto both = plan_stages(network({Conv3x3{4}, AvgPool{2}, AvgPool{0}, Readout{}}, {3, 5, 7}));
+  const auto both =
+      plan_stages(network({Conv3x3{4}, AvgPool{2}, AvgPool{0}, Readout{}}, {3, 5, 7}));
   EXPECT_EQ(both[1].pool_height, 4);
   EXPECT_EQ(both[1].pool_width, 6);
   EXPECT_EQ(both[1].input, (MapShape{4, 1, 1}));
@@ -121,10 +122,12 @@ TEST(Plan, ALoneReadoutIsANetwork) {
 }
 
 TEST(Plan, RefusesPoolingBelowOnePixel) {
-  EXPECT_EQ(complaint(network({Conv3x3{4}, AvgPool{2}, Conv3x3{4}, AvgPool{2}, Readout{}}, {3, 3, 8})),
-            "the pool after conv2 of size 2 would leave nothing of its map of 1x4 pixels");
-  EXPECT_EQ(complaint(network({AvgPool{33}, Readout{}})),
-            "the pool before the first stage of size 33 would leave nothing of its map of 32x32 pixels");
+  EXPECT_EQ(
+      complaint(network({Conv3x3{4}, AvgPool{2}, Conv3x3{4}, AvgPool{2}, Readout{}}, {3, 3, 8})),
+      "the pool after conv2 of size 2 would leave nothing of its map of 1x4 pixels");
+  EXPECT_EQ(
+      complaint(network({AvgPool{33}, Readout{}})),
+      "the pool before the first stage of size 33 would leave nothing of its map of 32x32 pixels");
   EXPECT_THAT(complaint(network({Dense{4}, AvgPool{2}, Readout{}})), HasSubstr("pool after fc1"));
   EXPECT_THAT(complaint(network({AvgPool{-1}, Readout{}})), HasSubstr("size -1"));
 }
@@ -183,9 +186,7 @@ TEST(Plan, RefusesImpossibleNeurons) {
 }
 
 TEST(Plan, RefusesImpossibleNorms) {
-  const auto with = [](NormSpec norm) {
-    return complaint(network({Conv3x3{4, norm}, Readout{}}));
-  };
+  const auto with = [](NormSpec norm) { return complaint(network({Conv3x3{4, norm}, Readout{}})); };
   EXPECT_THAT(with({.epsilon = 0.0F}), HasSubstr("conv1: norm epsilon is 0"));
   EXPECT_THAT(with({.momentum = 0.0F}), HasSubstr("conv1: norm momentum is 0"));
   EXPECT_NE(with({.momentum = 1.5F}), "");

@@ -12,14 +12,10 @@ namespace {
 
 using ::testing::HasSubstr;
 
-float fraction() {
-  return static_cast<float>(*rc::gen::inRange(1, 100000)) / 100000.0F;
-}
+float fraction() { return static_cast<float>(*rc::gen::inRange(1, 100000)) / 100000.0F; }
 
 // Over many magnitudes, and seldom a short decimal.
-float positive() {
-  return std::ldexp(1.0F + fraction(), *rc::gen::inRange(-30, 30));
-}
+float positive() { return std::ldexp(1.0F + fraction(), *rc::gen::inRange(-30, 30)); }
 
 template <typename Enum>
 Enum any(std::initializer_list<Enum> values) {
@@ -27,8 +23,8 @@ Enum any(std::initializer_list<Enum> values) {
 }
 
 NormSpec any_norm() {
-  return {.kind = any({NormKind::none, NormKind::bntt, NormKind::bn, NormKind::bn_time,
-                       NormKind::layer}),
+  return {.kind = any(
+              {NormKind::none, NormKind::bntt, NormKind::bn, NormKind::bn_time, NormKind::layer}),
           .epsilon = positive(),
           .momentum = fraction()};
 }
@@ -71,9 +67,8 @@ TEST(SpecIo, EveryNetworkRoundTrips) {
 }
 
 TEST(SpecIo, TomlReadsLikeTheNetwork) {
-  const NetworkSpec spec = {.input = {1, 28, 28},
-                            .steps = 8,
-                            .stages = {Conv3x3{16}, AvgPool{2}, Readout{10}}};
+  const NetworkSpec spec = {
+      .input = {1, 28, 28}, .steps = 8, .stages = {Conv3x3{16}, AvgPool{2}, Readout{10}}};
   EXPECT_EQ(to_toml(spec), R"(steps = 8
 propagation = "instant"
 

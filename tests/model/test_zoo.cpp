@@ -18,7 +18,7 @@ std::vector<int64_t> widths(const NetworkSpec& spec) {
   return channels;
 }
 
-int64_t total(const NetworkSpec& spec, int64_t StagePlan::* count) {
+int64_t total(const NetworkSpec& spec, int64_t StagePlan::*count) {
   const auto plans = plan_stages(spec);
   return std::accumulate(plans.begin(), plans.end(), int64_t{0},
                          [&](int64_t sum, const StagePlan& plan) { return sum + plan.*count; });

@@ -1,7 +1,6 @@
 #include "cases.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "base/random.h"
 
@@ -113,25 +112,6 @@ void make_unremarkable(Network& network, Encoding encoding, int64_t batch) {
   for (int warm_up = 0; warm_up < 4; ++warm_up) {
     network.forward(random_input(network.spec(), encoding, batch, ++seed), NormMode::batch);
   }
-}
-
-Loss softmax_loss(const Buffer<float>& logits, const std::vector<int64_t>& labels) {
-  const auto batch = static_cast<int64_t>(labels.size());
-  const int64_t classes = logits.size() / batch;
-  Loss loss{.gradient = Buffer<float>(logits.size())};
-  for (int64_t image = 0; image < batch; ++image) {
-    const float* row = logits.data() + image * classes;
-    double sum = 0.0;
-    for (int64_t i = 0; i < classes; ++i) sum += std::exp(static_cast<double>(row[i]));
-    loss.value += (std::log(sum) - row[labels[image]]) / static_cast<double>(batch);
-    for (int64_t i = 0; i < classes; ++i) {
-      const double probability = std::exp(static_cast<double>(row[i])) / sum;
-      const double target = i == labels[image] ? 1.0 : 0.0;
-      loss.gradient[image * classes + i] =
-          static_cast<float>((probability - target) / static_cast<double>(batch));
-    }
-  }
-  return loss;
 }
 
 std::string name_of(NormKind kind) {

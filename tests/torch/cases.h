@@ -36,13 +36,6 @@ std::vector<int64_t> random_labels(int64_t batch, int64_t classes, uint64_t seed
 /// and makes sure that every stage has something to say.
 void make_unremarkable(Network& network, Encoding encoding, int64_t batch);
 
-/// Mean over the batch of −log softmax(logits)[label], and its gradient.
-struct Loss {
-  double value = 0.0;
-  Buffer<float> gradient;  // [batch, class]
-};
-Loss softmax_loss(const Buffer<float>& logits, const std::vector<int64_t>& labels);
-
 std::string name_of(NormKind kind);
 std::string name_of(SurrogateKind kind);
 std::string name_of(Encoding encoding);

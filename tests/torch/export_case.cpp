@@ -9,6 +9,7 @@
 
 #include "base/safetensors.h"
 #include "cases.h"
+#include "layers/loss.h"
 #include "torch/conversion.h"
 #include "torch/torch_network.h"
 #include "train/authors_format.h"
@@ -32,7 +33,7 @@ void train(Network& network, uint64_t seed) {
     const Signal input =
         random_input(network.spec(), Encoding::signed_spikes, kBatch, seed + step % 5);
     const Trace trace = network.forward(input, NormMode::batch);
-    network.backward(trace, softmax_loss(trace.logits, labels).gradient);
+    network.backward(trace, cross_entropy(trace.logits, labels).gradient);
     for (Parameter& parameter : network.parameters()) {
       for (int64_t i = 0; i < parameter.value.size(); ++i) {
         parameter.value[i] -= 0.2F * parameter.gradient[i];

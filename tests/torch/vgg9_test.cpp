@@ -4,6 +4,7 @@
 #include "bntt/zoo.h"
 #include "cases.h"
 #include "imposed_run.h"
+#include "layers/loss.h"
 
 namespace bntt {
 namespace {
@@ -71,15 +72,15 @@ TEST_P(Training, TwentyStepsEachFromOurWeightsAgreeWithOracle) {
     SCOPED_TRACE(step);
     ImposedRun run(network, input, NormMode::batch);
     run.expect_forward_agrees();
-    const Loss loss = softmax_loss(run.trace().logits, labels);
+    const CrossEntropy loss = cross_entropy(run.trace().logits, labels);
     const torch::Tensor oracle_loss =
         torch::cross_entropy_loss(run.oracle_logits(), torch::tensor(labels, torch::kInt64));
-    EXPECT_NEAR(loss.value, oracle_loss.item<double>(), 1e-5);
+    EXPECT_NEAR(loss.loss, oracle_loss.item<double>(), 1e-5);
     run.expect_backward_agrees(loss.gradient, oracle_loss);
     if (HasFailure()) return;
     sgd.step(network.parameters());
-    if (step == 0) first_loss = loss.value;
-    last_loss = loss.value;
+    if (step == 0) first_loss = loss.loss;
+    last_loss = loss.loss;
   }
   EXPECT_LT(last_loss, first_loss);
 }

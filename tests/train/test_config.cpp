@@ -101,16 +101,19 @@ TEST(Config, WrongTypesAreRefused) {
 }
 
 TEST(Config, NumbersOutOfRangeAreRefused) {
-  for (const char* bad :
-       {"[train]\nepochs = -1", "[train]\nbatch = 0", "[data]\nvalidation = 1.0",
-        "[data]\nvalidation = -0.1", "[data]\nlimit_train = -1", "[data]\naugment_pad = -1",
-        "[model]\nsteps = 0", "[model]\nwidth = 0", "[model]\nwidth = nan", "[model]\nleak = 1.1",
-        "[model]\nthreshold = 0", "[model]\nnorm_epsilon = 0", "[model]\nnorm_momentum = 0",
-        "[model]\nsurrogate_alpha = -1", "[train]\nlearning_rate = 0",
-        "[train]\nlearning_rate = inf", "[train]\nmomentum = 1", "[train]\nweight_decay = -1",
-        "[train]\ndrop_factor = 0", "[train]\nwarmup_epochs = -1", "[train]\nclip_norm = -1",
-        "[train]\nseed = -1", "[run]\nlog_steps = 0", "[run]\ncheckpoint_steps = 0",
-        "[train]\ndrops = [0.0, 0.5]", "[train]\ndrops = [0.5, 1.0]"}) {
+  for (const char* bad : {"[train]\nepochs = -1",        "[train]\nbatch = 0",
+                          "[data]\nvalidation = 1.0",    "[data]\nvalidation = -0.1",
+                          "[data]\nlimit_train = -1",    "[data]\naugment_pad = -1",
+                          "[model]\nsteps = 0",          "[model]\nwidth = 0",
+                          "[model]\nwidth = nan",        "[model]\nleak = 1.1",
+                          "[model]\nthreshold = 0",      "[model]\nnorm_epsilon = 0",
+                          "[model]\nnorm_momentum = 0",  "[model]\nsurrogate_alpha = -1",
+                          "[train]\nlearning_rate = 0",  "[train]\nlearning_rate = inf",
+                          "[train]\nmomentum = 1",       "[train]\nweight_decay = -1",
+                          "[train]\ndrop_factor = 0",    "[train]\nwarmup_epochs = -1",
+                          "[train]\nclip_norm = -1",     "[train]\nseed = -1",
+                          "[run]\nlog_steps = 0",        "[run]\ncheckpoint_steps = 0",
+                          "[train]\ndrops = [0.0, 0.5]", "[train]\ndrops = [0.5, 1.0]"}) {
     EXPECT_THAT(complaint(bad), HasSubstr(", expected ")) << bad;
   }
   EXPECT_EQ(complaint("[train]\ndrops = [0.5, 0.9, 0.7]"),
@@ -129,6 +132,7 @@ TEST(Config, SettingsTakeTomlValuesAndBareWords) {
   apply_setting(config, "train.drops=[0.1, 0.2]");
   apply_setting(config, "train.decay_gamma=false");
   apply_setting(config, "train.learning_rate=1");
+  apply_setting(config, "run={ log_steps = 7 }");
   EXPECT_EQ(config.model.width, 0.25);
   EXPECT_EQ(config.model.steps, 10);
   EXPECT_EQ(config.model.norm, NormKind::bn_time);
@@ -138,6 +142,7 @@ TEST(Config, SettingsTakeTomlValuesAndBareWords) {
   EXPECT_THAT(config.train.drops, ElementsAre(0.1, 0.2));
   EXPECT_FALSE(config.train.decay_gamma);
   EXPECT_EQ(config.train.learning_rate, 1.0);
+  EXPECT_EQ(config.run.log_steps, 7);
   apply_setting(config, "data.dir=");
   EXPECT_EQ(config.data.dir, "");
   config.network = cao_net({});
@@ -158,7 +163,7 @@ TEST(Config, WrongSettingsAreRefused) {
   EXPECT_EQ(set_complaint("model.width=-1"),
             "--set: model.width is -1, expected a number above 0 and at most 64");
   EXPECT_EQ(set_complaint("=1"), "--set: unknown key ''");
-  EXPECT_EQ(set_complaint("model=1"), "--set: unknown key 'model'");
+  EXPECT_EQ(set_complaint("model=1"), "--set: model is 1, expected a table");
   EXPECT_NE(set_complaint("model.width=1\nmodel.steps=3"), "");
   EXPECT_NE(set_complaint("model..width=1"), "");
   EXPECT_NE(set_complaint("train.drops=[0.9,0.1]"), "");
@@ -185,7 +190,10 @@ TEST(Config, ModelBecomesANetworkOfTheZoo) {
                         .neuron = neuron,
                         .readout_norm = {.kind = NormKind::none, .epsilon = 1e-3F}}));
   config.model.name = "vgg7";
-  EXPECT_THAT(message_of([&] { network_of(config, {1, 28, 28}, 7); }), HasSubstr("unknown network"));
+  EXPECT_THAT(message_of([&] {
+                network_of(config, {1, 28, 28}, 7);
+              }),
+              HasSubstr("unknown network"));
   config.model.name = "vgg16";
   EXPECT_THAT(message_of([&] { network_of(config, {1, 28, 28}, 7); }), HasSubstr("pool after"));
 }
@@ -194,9 +202,13 @@ TEST(Config, NetworkTableReplacesTheModelAndMustFitTheData) {
   RunConfig config;
   config.network = cao_net({.input = {1, 28, 28}, .classes = 10});
   EXPECT_EQ(network_of(config, {1, 28, 28}, 10), *config.network);
-  EXPECT_EQ(message_of([&] { network_of(config, {3, 32, 32}, 10); }),
+  EXPECT_EQ(message_of([&] {
+              network_of(config, {3, 32, 32}, 10);
+            }),
             "network.input is 1x28x28, but the data are 3x32x32");
-  EXPECT_EQ(message_of([&] { network_of(config, {1, 28, 28}, 100); }),
+  EXPECT_EQ(message_of([&] {
+              network_of(config, {1, 28, 28}, 100);
+            }),
             "the network's readout has 10 classes, but the data have 100");
 }
 

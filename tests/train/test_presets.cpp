@@ -76,7 +76,8 @@ TEST(Presets, HoldTheValuesOfThePaperAndItsCode) {
            Row{"paper-cifar10", "vgg9", 25, 120, 128, 0.95F, 5e-4, kUnsigned, kDelayed},
            Row{"paper-cifar100", "vgg11", 50, 240, 128, 0.99F, 5e-4, kUnsigned, kDelayed},
            Row{"paper-tiny-imagenet", "vgg11", 30, 90, 128, 0.99F, 5e-4, kUnsigned, kDelayed},
-           Row{"paper-dvs-cifar10", "dvs-net", 20, 60, 64, 0.95F, 5e-4, InputCoding::events, kDelayed},
+           Row{"paper-dvs-cifar10", "dvs-net", 20, 60, 64, 0.95F, 5e-4, InputCoding::events,
+               kDelayed},
            Row{"authors-cifar10", "vgg9", 25, 100, 256, 0.95F, 1e-4, kSigned, kInstant},
            Row{"authors-cifar100", "vgg11", 30, 100, 128, 0.99F, 1e-4, kSigned, kInstant},
        }) {

@@ -12,9 +12,8 @@ class Accumulator final : public Neurons {
                  const kernels::Currents& currents, float* carry) const override;
   /// `arriving` is ∂L/∂voltage [batch, class], the same for every step.
   void backward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
-                const kernels::Currents& currents, const Signal& output,
-                const kernels::SpikeGradient& arriving, float* norm_gradient,
-                RowGradientSums& sums) const override;
+                const kernels::Currents& currents, const kernels::SpikeGradient& arriving,
+                float* norm_gradient, RowGradientSums& sums) const override;
 };
 
 }  // namespace bntt

@@ -11,6 +11,7 @@ namespace bntt {
 // A block's membranes of all steps are revisited backwards in time: keep them in the second-level cache.
 inline int64_t pixels_per_block(const kernels::NeuronShape& shape) {
   constexpr int64_t kBlockFloats = 1024;
+  static_assert(kBlockFloats <= kernels::PixelBlock::kMaxPixels);
   return std::clamp<int64_t>(kBlockFloats / shape.channels, 1, shape.pixels);
 }
 

@@ -18,11 +18,10 @@ class Neurons {
   virtual Signal forward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
                          const kernels::Currents& currents, float* carry) const = 0;
 
-  /// Writes ∂L/∂y [step, batch, y, x, channel] and fills the sums of every row. `output` is what forward returned.
+  /// Writes ∂L/∂y [step, batch, y, x, channel] and fills the sums of every row.
   virtual void backward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
-                        const kernels::Currents& currents, const Signal& output,
-                        const kernels::SpikeGradient& arriving, float* norm_gradient,
-                        RowGradientSums& sums) const = 0;
+                        const kernels::Currents& currents, const kernels::SpikeGradient& arriving,
+                        float* norm_gradient, RowGradientSums& sums) const = 0;
 };
 
 std::unique_ptr<Neurons> make_neurons(const StagePlan& plan, Propagation propagation);

@@ -18,9 +18,8 @@ Signal Relu::forward(const kernels::NeuronShape& shape, const kernels::Affine& a
 }
 
 void Relu::backward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
-                    const kernels::Currents& currents, const Signal& /*output*/,
-                    const kernels::SpikeGradient& arriving, float* norm_gradient,
-                    RowGradientSums& sums) const {
+                    const kernels::Currents& currents, const kernels::SpikeGradient& arriving,
+                    float* norm_gradient, RowGradientSums& sums) const {
   for_each_row_block(
       shape, sums,
       [&](const kernels::PixelBlock& block, const kernels::GradientSums& row_sums) {

@@ -1,5 +1,6 @@
 #include "layers/neurons/spiking.h"
 
+#include "kernels/kernel_set.h"
 #include "layers/neurons/blocks.h"
 
 namespace bntt {
@@ -19,23 +20,21 @@ Signal Spiking::forward(const kernels::NeuronShape& shape, const kernels::Affine
   SpikeTrain spikes(shape.steps, shape.batch, map_);
   SpikeWord* words = spikes.words().data();
   for_each_block(shape, [&](const kernels::PixelBlock& block) {
-    kernels::spiking_forward(shape, dynamics_, affine, currents, block, carry, words);
+    kernels::kernels().spiking_forward(shape, dynamics_, affine, currents, block, carry, words);
   });
   return spikes;
 }
 
 void Spiking::backward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
-                       const kernels::Currents& currents, const Signal& output,
-                       const kernels::SpikeGradient& arriving, float* norm_gradient,
-                       RowGradientSums& sums) const {
-  const SpikeWord* spikes = std::get<SpikeTrain>(output).words().data();
-  const int64_t scratch = shape.steps * pixels_per_block(shape) * shape.channels;
+                       const kernels::Currents& currents, const kernels::SpikeGradient& arriving,
+                       float* norm_gradient, RowGradientSums& sums) const {
+  const int64_t scratch_size = kernels::backward_scratch(shape, pixels_per_block(shape));
   for_each_row_block(
       shape, sums,
       [&](const kernels::PixelBlock& block, const kernels::GradientSums& row_sums) {
-        float* membranes = thread_scratch(ScratchSlot::membrane, scratch);
-        kernels::spiking_backward(shape, dynamics_, affine, currents, spikes, arriving, block,
-                                  membranes, norm_gradient, row_sums);
+        float* scratch = thread_scratch(ScratchSlot::membrane, scratch_size);
+        kernels::kernels().spiking_backward(shape, dynamics_, affine, currents, arriving, block,
+                                            scratch, norm_gradient, row_sums);
       });
 }
 

@@ -12,9 +12,8 @@ class Spiking final : public Neurons {
   Signal forward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
                  const kernels::Currents& currents, float* carry) const override;
   void backward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
-                const kernels::Currents& currents, const Signal& output,
-                const kernels::SpikeGradient& arriving, float* norm_gradient,
-                RowGradientSums& sums) const override;
+                const kernels::Currents& currents, const kernels::SpikeGradient& arriving,
+                float* norm_gradient, RowGradientSums& sums) const override;
 
  private:
   MapShape map_;

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "kernels/neuron.h"
+#include "kernels/unpack.h"
+
+namespace bntt::kernels {
+
+/// Mean and sum of squared deviations of each channel over `samples` rows of [sample, channel].
+/// Deviations are taken from the first row and summed in fp32 over runs of kMomentRun rows, the runs in fp64:
+/// never E[x²] − μ² of the raw values, which cancels in fp32.
+using ChannelMoments = void(const float* values, int64_t samples, int64_t channels, float* mean,
+                            float* squared_deviations);
+inline constexpr int64_t kMomentRun = 64;
+
+/// Adds one bit plane of one frame, pooled: dense[y, x, channel] += weight · scale · bit. Pooled spikes are sums of equal
+/// powers of two for the usual pools, so that their order does not matter.
+using AddSpikes = void(const PooledMap& map, const SpikeWord* words, float weight, float* dense);
+
+/// The same kernels for one instruction set. All sets give the same bits: each uses the reference's operations in the
+/// reference's order, without fused multiply-adds.
+struct KernelSet {
+  std::string name;
+  SpikingForward* spiking_forward = nullptr;
+  SpikingBackward* spiking_backward = nullptr;
+  NormBackward* norm_backward = nullptr;
+  ChannelMoments* channel_moments = nullptr;
+  AddSpikes* add_spikes = nullptr;
+};
+
+/// The sets that this machine can run, fastest first; the plain reference last.
+const std::vector<KernelSet>& kernel_sets();
+
+/// The set in use: the first, or the one that the environment variable BNTT_KERNELS names.
+const KernelSet& kernels();
+
+KernelSet reference_kernels();
+std::vector<KernelSet> simd_kernels();
+
+}  // namespace bntt::kernels

@@ -1,0 +1,192 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "kernels/kernel_set.h"
+#include "kernels/step_row.h"
+#include "kernels/surrogate.h"
+
+// Plain loops that define what every faster variant computes, bit for bit.
+namespace bntt::kernels {
+namespace {
+
+float carried(const Dynamics& dynamics, float v, bool fired) {
+  if (dynamics.reset == Reset::hard) return fired ? 0.0F : dynamics.leak * v;
+  const float drop = fired ? dynamics.threshold : 0.0F;
+  return dynamics.reset_before_leak ? dynamics.leak * (v - drop) : dynamics.leak * v - drop;
+}
+
+/// ∂c/∂o, which a detached reset leaves out.
+float reset_slope(const Dynamics& dynamics, float v) {
+  if (dynamics.reset == Reset::hard) return -dynamics.leak * v;
+  return dynamics.reset_before_leak ? -dynamics.leak * dynamics.threshold : -dynamics.threshold;
+}
+
+void spiking_forward(const NeuronShape& shape, const Dynamics& dynamics, const Affine& affine,
+                     const Currents& currents, const PixelBlock& block, float* carry,
+                     SpikeWord* spikes) {
+  const int64_t channels = shape.channels;
+  const int64_t words = shape.words_per_pixel();
+  float* block_carry = carry + block.image * shape.frame() + block.begin * channels;
+  for (int64_t step = 0; step < shape.steps; ++step) {
+    const StepRow row(shape, affine, currents, block, step);
+    SpikeWord* block_spikes =
+        spikes + ((step * shape.batch + block.image) * shape.pixels + block.begin) * words;
+    for (int64_t p = 0; p < block.end - block.begin; ++p) {
+      for (int64_t w = 0; w < words; ++w) {
+        const int64_t first = w * kSpikesPerWord;
+        const int64_t count = std::min(kSpikesPerWord, channels - first);
+        SpikeWord bits = 0;
+        for (int64_t b = 0; b < count; ++b) {
+          const int64_t c = first + b;
+          float& kept = block_carry[p * channels + c];
+          const float v = kept + row.gain[c] * row.unit(p, channels, c);
+          const bool fired = v > dynamics.threshold;
+          bits |= static_cast<SpikeWord>(fired) << b;
+          kept = carried(dynamics, v, fired);
+        }
+        block_spikes[p * words + w] = bits;
+      }
+    }
+  }
+}
+
+void spiking_backward(const NeuronShape& shape, const Dynamics& dynamics, const Affine& affine,
+                      const Currents& currents, const SpikeGradient& arriving,
+                      const PixelBlock& block, float* scratch, float* norm_gradient,
+                      const GradientSums& sums) {
+  const int64_t channels = shape.channels;
+  const int64_t pixels = block.end - block.begin;
+  const int64_t size = pixels * channels;
+  float* carried_gradient = scratch;  // ∂L/∂c_t = ∂L/∂v_{t+1}
+  float* membranes = scratch + size;  // [step, pixel, channel]
+
+  for (int64_t step = 0; step < shape.steps; ++step) {
+    const StepRow row(shape, affine, currents, block, step);
+    float* v = membranes + step * size;
+    for (int64_t p = 0; p < pixels; ++p) {
+      for (int64_t c = 0; c < channels; ++c) {
+        const int64_t i = p * channels + c;
+        float carry = 0.0F;
+        if (step > 0) {
+          const float before = v[i - size];
+          carry = carried(dynamics, before, before > dynamics.threshold);
+        }
+        v[i] = carry + row.gain[c] * row.unit(p, channels, c);
+      }
+    }
+  }
+
+  const float pool_scale = arriving.pool.scale();
+  std::fill_n(carried_gradient, size, 0.0F);
+  for (int64_t step = shape.steps - 1; step >= 0; --step) {
+    const StepRow row(shape, affine, currents, block, step);
+    const float* v = membranes + step * size;
+    const int64_t frame = step * shape.batch + block.image;
+    float* out = norm_gradient + (frame * shape.pixels + block.begin) * channels;
+    const float* arriving_frame = arriving.data + frame * arriving.pool.pooled().size();
+    for (int64_t c = 0; c < channels; ++c) {
+      float sum = 0.0F;
+      float sum_unit = 0.0F;
+      for (int64_t p = 0; p < pixels; ++p) {
+        const int64_t i = p * channels + c;
+        const int64_t pooled = arriving.pooled_pixel(block.begin + p);
+        float spike_gradient =
+            pooled < 0 ? 0.0F : arriving_frame[pooled * channels + c] * pool_scale;
+        if (!dynamics.detach_reset) {
+          spike_gradient += carried_gradient[i] * reset_slope(dynamics, v[i]);
+        }
+        const bool cleared = dynamics.reset == Reset::hard && v[i] > dynamics.threshold;
+        const float through_carry = cleared ? 0.0F : dynamics.leak * carried_gradient[i];
+        const float gradient =
+            through_carry + spike_gradient * surrogate_slope(dynamics.surrogate, v[i],
+                                                             dynamics.threshold);
+        out[i] = gradient;
+        carried_gradient[i] = gradient;
+        sum += gradient;
+        sum_unit += gradient * row.unit(p, channels, c);
+      }
+      sums.gradient[step * channels + c] += sum;
+      sums.gradient_times_unit[step * channels + c] += sum_unit;
+    }
+  }
+}
+
+void norm_backward(const NeuronShape& shape, const Affine& affine, const NormGradientRows& rows,
+                   const Currents& currents, const PixelBlock& block, float* gradient) {
+  const int64_t channels = shape.channels;
+  const bool constant = currents.step_stride == 0;
+  float* block_gradient = gradient + block.image * shape.frame() + block.begin * channels;
+  for (int64_t step = 0; step < shape.steps; ++step) {
+    const StepRow row(shape, affine, currents, block, step);
+    const int64_t r = affine.row(step, block.image) * channels;
+    float* at_step = block_gradient + step * shape.batch * shape.frame();
+    for (int64_t p = 0; p < block.end - block.begin; ++p) {
+      for (int64_t c = 0; c < channels; ++c) {
+        const int64_t i = p * channels + c;
+        const float x_gradient = (rows.scale[r + c] * at_step[i] -
+                                  rows.slope[r + c] * row.unit(p, channels, c)) -
+                                 rows.offset[r + c];
+        if (constant && step > 0) {
+          block_gradient[i] += x_gradient;
+        } else {
+          at_step[i] = x_gradient;
+        }
+      }
+    }
+  }
+}
+
+void channel_moments(const float* values, int64_t samples, int64_t channels, float* mean,
+                     float* squared_deviations) {
+  for (int64_t c = 0; c < channels; ++c) {
+    const float shift = values[c];
+    double sum = 0.0;
+    double squares = 0.0;
+    for (int64_t run = 0; run < samples; run += kMomentRun) {
+      float run_sum = 0.0F;
+      float run_squares = 0.0F;
+      for (int64_t s = run; s < std::min(samples, run + kMomentRun); ++s) {
+        const float deviation = values[s * channels + c] - shift;
+        run_sum += deviation;
+        run_squares += deviation * deviation;
+      }
+      sum += run_sum;
+      squares += run_squares;
+    }
+    const auto count = static_cast<double>(samples);
+    mean[c] = static_cast<float>(shift + sum / count);
+    squared_deviations[c] = static_cast<float>(std::max(0.0, squares - sum * sum / count));
+  }
+}
+
+void add_spikes(const PooledMap& map, const SpikeWord* words, float weight, float* dense) {
+  const MapShape pooled = map.pooled();
+  const int64_t words_per_pixel = (map.source.channels + kSpikesPerWord - 1) / kSpikesPerWord;
+  const float value = weight * map.scale();
+  for (int64_t y = 0; y < pooled.height * map.pool_height; ++y) {
+    for (int64_t x = 0; x < pooled.width * map.pool_width; ++x) {
+      const SpikeWord* pixel = words + (y * map.source.width + x) * words_per_pixel;
+      float* out =
+          dense + (y / map.pool_height * pooled.width + x / map.pool_width) * pooled.channels;
+      for (int64_t w = 0; w < words_per_pixel; ++w) {
+        for (SpikeWord bits = pixel[w]; bits != 0; bits &= bits - 1) {
+          out[w * kSpikesPerWord + std::countr_zero(bits)] += value;
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+KernelSet reference_kernels() {
+  return {.name = "reference",
+          .spiking_forward = spiking_forward,
+          .spiking_backward = spiking_backward,
+          .norm_backward = norm_backward,
+          .channel_moments = channel_moments,
+          .add_spikes = add_spikes};
+}
+
+}  // namespace bntt::kernels

@@ -1,0 +1,28 @@
+#pragma once
+
+#include "kernels/neuron.h"
+
+namespace bntt::kernels {
+
+/// One step's view of a block of pixels.
+struct StepRow {
+  const float* current;  // [pixel, channel]
+  const float* mean;
+  const float* inverse_deviation;
+  const float* gain;
+
+  StepRow(const NeuronShape& shape, const Affine& affine, const Currents& currents,
+          const PixelBlock& block, int64_t step)
+      : current(currents.data + step * currents.step_stride + block.image * shape.frame() +
+                block.begin * shape.channels),
+        mean(affine.mean + affine.row(step, block.image) * shape.channels),
+        inverse_deviation(affine.inverse_deviation +
+                          affine.row(step, block.image) * shape.channels),
+        gain(affine.gain + step * affine.gain_step_stride) {}
+
+  float unit(int64_t pixel, int64_t channels, int64_t c) const {
+    return (current[pixel * channels + c] - mean[c]) * inverse_deviation[c];
+  }
+};
+
+}  // namespace bntt::kernels

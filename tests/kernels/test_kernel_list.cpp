@@ -1,0 +1,63 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+#include "kernels/kernel_set.h"
+
+namespace bntt::kernels {
+namespace {
+
+// What the kernel says of the machine, so that the code under test is not its own witness.
+bool machine_has(const std::string& feature) {
+  std::ifstream file("/proc/cpuinfo");
+  std::string line;
+  while (std::getline(file, line)) {
+    if (!line.starts_with("flags")) continue;
+    std::istringstream words(line);
+    for (std::string word; words >> word;) {
+      if (word == feature) return true;
+    }
+    return false;
+  }
+  return false;
+}
+
+bool listed(const std::string& name) {
+  return std::ranges::any_of(kernel_sets(), [&](const KernelSet& set) { return set.name == name; });
+}
+
+TEST(KernelList, EndsInTheReference) {
+  ASSERT_FALSE(kernel_sets().empty());
+  EXPECT_EQ(kernel_sets().back().name, "reference");
+  EXPECT_EQ(kernel_sets().back().spiking_forward, reference_kernels().spiking_forward);
+}
+
+TEST(KernelList, HoldsWhatTheMachineCanRun) {
+  if (machine_has("avx2") && machine_has("fma") && machine_has("bmi2")) {
+    EXPECT_TRUE(listed("avx2"));
+  }
+  if (machine_has("avx512bw") && machine_has("avx512dq") && machine_has("avx512vl")) {
+    EXPECT_TRUE(listed("avx512"));
+    EXPECT_EQ(kernel_sets().front().name, "avx512");
+  }
+}
+
+TEST(KernelList, EverySetIsCompleteAndItsOwn) {
+  for (const KernelSet& set : kernel_sets()) {
+    EXPECT_NE(set.spiking_forward, nullptr) << set.name;
+    EXPECT_NE(set.spiking_backward, nullptr) << set.name;
+    EXPECT_NE(set.norm_backward, nullptr) << set.name;
+    EXPECT_NE(set.channel_moments, nullptr) << set.name;
+    EXPECT_NE(set.add_spikes, nullptr) << set.name;
+    const auto same_code = [&](const KernelSet& other) {
+      return other.spiking_forward == set.spiking_forward;
+    };
+    EXPECT_EQ(std::ranges::count_if(kernel_sets(), same_code), 1) << set.name;
+  }
+}
+
+}  // namespace
+}  // namespace bntt::kernels

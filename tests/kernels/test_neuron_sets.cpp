@@ -1,0 +1,254 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "guarded.h"
+
+namespace bntt::kernels {
+namespace {
+
+using testing::EverySet;
+using testing::Guarded;
+using testing::Numbers;
+
+struct NeuronCase {
+  NeuronShape shape;
+  MapShape map;
+  int64_t pool_height = 1;
+  int64_t pool_width = 1;
+  Dynamics dynamics;
+  bool rows_per_image = false;
+  bool gain_per_step = false;
+  bool constant_current = false;
+  int64_t block_pixels = PixelBlock::kMaxPixels;
+};
+
+std::ostream& operator<<(std::ostream& out, const NeuronCase& c) {
+  return out << c.map.channels << "x" << c.map.height << "x" << c.map.width << ", "
+             << c.shape.batch << " images, " << c.shape.steps << " steps, pool " << c.pool_height
+             << "x" << c.pool_width << (c.dynamics.reset == Reset::hard ? ", hard" : ", soft")
+             << (c.dynamics.reset_before_leak ? "" : ", leak first")
+             << (c.dynamics.detach_reset ? ", detached" : "") << ", surrogate "
+             << static_cast<int>(c.dynamics.surrogate.kind)
+             << (c.rows_per_image ? ", rows per image" : "")
+             << (c.gain_per_step ? ", gain per step" : "")
+             << (c.constant_current ? ", constant" : "") << ", blocks of " << c.block_pixels;
+}
+
+NeuronCase neuron_case(MapShape map, int64_t batch, int64_t steps) {
+  NeuronCase result;
+  result.shape = {steps, batch, map.pixels(), map.channels};
+  result.map = map;
+  return result;
+}
+
+std::vector<Dynamics> every_dynamics() {
+  std::vector<Dynamics> result;
+  for (const Reset reset : {Reset::soft, Reset::hard}) {
+    for (const bool before : {true, false}) {
+      for (const bool detach : {true, false}) {
+        for (const SurrogateKind kind : {SurrogateKind::triangle, SurrogateKind::sigmoid,
+                                         SurrogateKind::arctan, SurrogateKind::rectangle}) {
+          result.push_back({.leak = 0.95F,
+                            .threshold = 0.9F,
+                            .reset = reset,
+                            .reset_before_leak = before,
+                            .detach_reset = detach,
+                            .surrogate = {.kind = kind, .alpha = 0.3F}});
+        }
+      }
+    }
+  }
+  return result;
+}
+
+/// Everything that goes into the kernels, and the views of it that they take.
+struct Inputs {
+  explicit Inputs(const NeuronCase& c) {
+    Numbers numbers(static_cast<uint32_t>(c.shape.channels * 31 + c.shape.steps));
+    const int64_t rows = c.shape.steps * (c.rows_per_image ? c.shape.batch : 1);
+    const int64_t stored = c.constant_current ? 1 : c.shape.steps;
+    current = numbers.vector(stored * c.shape.batch * c.shape.frame(), 1.5F, 0.2F);
+    mean = numbers.vector(rows * c.shape.channels, 0.2F);
+    inverse_deviation = numbers.vector(rows * c.shape.channels, 0.2F, 1.0F);
+    gain = numbers.vector((c.gain_per_step ? c.shape.steps : 1) * c.shape.channels, 0.3F, 1.0F);
+    carry = numbers.vector(c.shape.batch * c.shape.frame(), 0.5F);
+    pool = {c.map, c.pool_height, c.pool_width};
+    arriving = numbers.vector(c.shape.steps * c.shape.batch * pool.pooled().size());
+    scale = numbers.vector(rows * c.shape.channels);
+    slope = numbers.vector(rows * c.shape.channels);
+    offset = numbers.vector(rows * c.shape.channels);
+    affine = {.mean = mean.data(),
+              .inverse_deviation = inverse_deviation.data(),
+              .rows_per_step = c.rows_per_image ? c.shape.batch : 1,
+              .gain = gain.data(),
+              .gain_step_stride = c.gain_per_step ? c.shape.channels : 0};
+    currents = {current.data(), c.constant_current ? 0 : c.shape.batch * c.shape.frame()};
+  }
+  Inputs(const Inputs&) = delete;
+  Inputs& operator=(const Inputs&) = delete;
+
+  std::vector<float> current, mean, inverse_deviation, gain, carry, arriving, scale, slope, offset;
+  PooledMap pool;
+  Affine affine;
+  Currents currents;
+};
+
+template <typename Work>
+void for_each_block(const NeuronCase& c, const Work& work) {
+  for (int64_t image = 0; image < c.shape.batch; ++image) {
+    for (int64_t begin = 0; begin < c.shape.pixels; begin += c.block_pixels) {
+      work(PixelBlock{image, begin, std::min(c.shape.pixels, begin + c.block_pixels)});
+    }
+  }
+}
+
+struct Outputs {
+  Guarded<float> carry;
+  Guarded<SpikeWord> spikes;
+  Guarded<float> norm_gradient, in_place, sum, sum_unit, current_gradient, scratch;
+
+  explicit Outputs(const NeuronCase& c, const Inputs& in)
+      : carry(in.carry),
+        spikes(c.shape.steps * c.shape.batch * c.shape.pixels * c.shape.words_per_pixel(),
+               0x1234567890abcdefU),
+        norm_gradient(c.shape.steps * c.shape.batch * c.shape.frame(), -3.0F),
+        in_place(in.arriving),
+        sum(c.shape.steps * c.shape.channels, 0.5F),
+        sum_unit(c.shape.steps * c.shape.channels, 0.25F),
+        current_gradient(Numbers(8).vector(norm_gradient.size())),
+        scratch(backward_scratch(c.shape, std::min(c.block_pixels, c.shape.pixels))) {}
+};
+
+Outputs run(const KernelSet& set, const NeuronCase& c, const Inputs& in) {
+  Outputs out(c, in);
+  const bool pooled = !in.pool.is_identity();
+  for_each_block(c, [&](const PixelBlock& block) {
+    set.spiking_forward(c.shape, c.dynamics, in.affine, in.currents, block, out.carry.data(),
+                        out.spikes.data());
+    const GradientSums sums{out.sum.data(), out.sum_unit.data()};
+    set.spiking_backward(c.shape, c.dynamics, in.affine, in.currents,
+                         {in.arriving.data(), in.pool}, block, out.scratch.data(),
+                         out.norm_gradient.data(), sums);
+    if (!pooled) {
+      set.spiking_backward(c.shape, c.dynamics, in.affine, in.currents,
+                           {out.in_place.data(), in.pool}, block, out.scratch.data(),
+                           out.in_place.data(), sums);
+    }
+    set.norm_backward(c.shape, in.affine, {in.scale.data(), in.slope.data(), in.offset.data()},
+                      in.currents, block, out.current_gradient.data());
+  });
+  if (!pooled) {
+    EXPECT_TRUE(out.in_place.same_bits(out.norm_gradient)) << set.name << " in place: " << c;
+  }
+  return out;
+}
+
+void expect_reference_bits(const KernelSet& set, const KernelSet& reference, const NeuronCase& c) {
+  const Inputs in(c);
+  const Outputs ours = run(set, c, in);
+  const Outputs expected = run(reference, c, in);
+  EXPECT_TRUE(ours.carry.same_bits(expected.carry)) << c;
+  EXPECT_TRUE(ours.spikes.same_bits(expected.spikes)) << c;
+  EXPECT_TRUE(ours.norm_gradient.same_bits(expected.norm_gradient)) << c;
+  EXPECT_TRUE(ours.sum.same_bits(expected.sum)) << c;
+  EXPECT_TRUE(ours.sum_unit.same_bits(expected.sum_unit)) << c;
+  EXPECT_TRUE(ours.current_gradient.same_bits(expected.current_gradient)) << c;
+  EXPECT_TRUE(ours.carry.guards_intact() && ours.spikes.guards_intact() &&
+              ours.norm_gradient.guards_intact() && ours.in_place.guards_intact() &&
+              ours.sum.guards_intact() && ours.sum_unit.guards_intact() &&
+              ours.current_gradient.guards_intact() && ours.scratch.guards_intact())
+      << "written past the end: " << c;
+}
+
+class NeuronsOfEverySet : public EverySet {};
+INSTANTIATE_TEST_SUITE_P(Sets, NeuronsOfEverySet, ::testing::ValuesIn(kernel_sets()),
+                         testing::set_name);
+
+TEST_P(NeuronsOfEverySet, GiveTheReferencesBitsForEveryShape) {
+  const auto dynamics = every_dynamics();
+  uint32_t turn = 0;  // takes the options in rotation, so that every shape meets several
+  for (const int64_t channels : {1, 3, 7, 8, 9, 16, 63, 64, 65, 130}) {
+    for (const MapShape& map : {MapShape{channels, 1, 1}, MapShape{channels, 3, 3},
+                                MapShape{channels, 2, 5}}) {
+      for (const int64_t batch : {1, 3}) {
+        for (const int64_t steps : {1, 5, 64}) {
+          for (int repeat = 0; repeat < 2; ++repeat, ++turn) {
+            NeuronCase c = neuron_case(map, batch, steps);
+            c.dynamics = dynamics[turn * 7 % dynamics.size()];
+            c.pool_height = std::min<int64_t>(1 + turn % 3, map.height);
+            c.pool_width = std::min<int64_t>(1 + turn / 3 % 3, map.width);
+            c.rows_per_image = (turn & 1) != 0;
+            c.gain_per_step = (turn & 2) != 0;
+            c.constant_current = (turn & 4) != 0;
+            c.block_pixels = 1 + turn % 5 * 2;
+            expect_reference_bits(set(), reference_, c);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_P(NeuronsOfEverySet, GiveTheReferencesBitsForEveryOption) {
+  for (const int64_t channels : {9, 65}) {
+    for (const Dynamics& dynamics : every_dynamics()) {
+      for (const auto& [pool_height, pool_width] :
+           {std::pair{1, 1}, std::pair{2, 2}, std::pair{3, 3}, std::pair{1, 2}}) {
+        for (int flags = 0; flags < 8; ++flags) {
+          NeuronCase c = neuron_case({channels, 3, 4}, 3, 5);
+          c.dynamics = dynamics;
+          c.pool_height = pool_height;
+          c.pool_width = pool_width;
+          c.rows_per_image = (flags & 1) != 0;
+          c.gain_per_step = (flags & 2) != 0;
+          c.constant_current = (flags & 4) != 0;
+          c.block_pixels = 5;
+          expect_reference_bits(set(), reference_, c);
+        }
+      }
+    }
+  }
+}
+
+TEST_P(NeuronsOfEverySet, TakeTheLargestBlock) {
+  expect_reference_bits(set(), reference_, neuron_case({3, 32, 32}, 1, 5));
+}
+
+/// One neuron per channel, norm left out.
+Guarded<SpikeWord> spikes_of(const KernelSet& set, const std::vector<float>& current,
+                             std::vector<float>& carry, int64_t steps) {
+  const auto channels = static_cast<int64_t>(carry.size());
+  const NeuronShape shape{steps, 1, 1, channels};
+  const std::vector<float> zeros(static_cast<std::size_t>(steps * channels), 0.0F);
+  const std::vector<float> ones(static_cast<std::size_t>(steps * channels), 1.0F);
+  Guarded<SpikeWord> spikes(steps * shape.words_per_pixel(), ~SpikeWord{0});
+  set.spiking_forward(shape, {.leak = 0.5F}, {zeros.data(), ones.data(), 1, ones.data(), 0},
+                      {current.data(), channels}, {0, 0, 1}, carry.data(), spikes.data());
+  return spikes;
+}
+
+TEST_P(NeuronsOfEverySet, FireStrictlyAboveTheThreshold) {
+  const float above = std::nextafter(1.0F, 2.0F);
+  std::vector<float> carry(3, 0.0F);
+  const auto spikes = spikes_of(set(), {1.0F, above, 0.5F}, carry, 1);
+  EXPECT_EQ(spikes.data()[0], 0b010U);
+  EXPECT_EQ(carry[0], 0.5F);
+  EXPECT_EQ(carry[1], 0.5F * (above - 1.0F));
+  EXPECT_EQ(carry[2], 0.25F);
+}
+
+TEST_P(NeuronsOfEverySet, LeaveNoBitPastTheLastChannel) {
+  for (const std::size_t channels : {1, 7, 63, 64, 65, 130}) {
+    std::vector<float> carry(channels, 0.0F);
+    const auto all = spikes_of(set(), std::vector<float>(2 * channels, 5.0F), carry, 2);
+    EXPECT_EQ(count_spikes(all.data(), all.size()), static_cast<int64_t>(2 * channels));
+    std::fill(carry.begin(), carry.end(), 0.0F);
+    const auto none = spikes_of(set(), std::vector<float>(2 * channels, -5.0F), carry, 2);
+    EXPECT_EQ(count_spikes(none.data(), none.size()), 0);
+    EXPECT_TRUE(all.guards_intact() && none.guards_intact());
+  }
+}
+
+}  // namespace
+}  // namespace bntt::kernels
