@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
-#include <cmath>
+#include <algorithm>
+#include <limits>
 
 #include "base/fail.h"
 #include "bntt/zoo.h"
@@ -21,19 +22,57 @@ struct ImportArguments {
   double leak = 0.95;
 };
 
+/// A width multiplier under which the zoo's rounded channel counts are those of the file. Each
+/// stage leaves an interval of widths; their common part is what the network was made with, as
+/// closely as the file tells.
+double width_of(const TensorFile& file, const std::string& origin,
+                const std::vector<StagePlan>& full) {
+  double narrowest = 0.0;
+  double widest = std::numeric_limits<double>::infinity();
+  for (const StagePlan& plan : full) {
+    const Tensor* weight = file.find(plan.name + ".weight");
+    if (plan.readout || weight == nullptr || weight->shape.empty()) continue;
+    const auto channels = static_cast<double>(weight->shape.front());
+    const auto full_channels = static_cast<double>(plan.output.channels);
+    // The zoo leaves at least one channel, however narrow the network.
+    if (channels > 1.0) narrowest = std::max(narrowest, (channels - 0.5) / full_channels);
+    widest = std::min(widest, (channels + 0.5) / full_channels);
+  }
+  if (narrowest >= widest) {
+    fail("{}: its channel counts are not those of this model at any width", origin);
+  }
+  // Most networks have the zoo's own channels.
+  return narrowest < 1.0 && 1.0 < widest ? 1.0 : 0.5 * (narrowest + widest);
+}
+
 /// The settings under which the authors' code would run this state dict.
-RunConfig authors_settings(const ImportArguments& arguments, const AuthorsModelShape& shape) {
+RunConfig authors_settings(const ImportArguments& arguments, const TensorFile& file,
+                           const AuthorsModelShape& shape) {
   RunConfig config;
   config.data.name = arguments.data;
   config.model.name = arguments.model;
   config.model.steps = shape.steps;
   config.model.leak = static_cast<float>(arguments.leak);
-  const std::vector<StagePlan> full =
-      plan_stages(zoo_network(arguments.model, {.steps = std::max<int64_t>(1, shape.steps)}));
-  config.model.width = static_cast<double>(shape.first_channels) /
-                       static_cast<double>(full.front().output.channels);
+  const std::vector<StagePlan> full = plan_stages(zoo_network(arguments.model, {}));
+  config.model.width = width_of(file, arguments.file, full);
   config.encoder.kind = InputCoding::poisson_signed;
   return config;
+}
+
+/// Shapes in a stranger's file may describe a network far larger than the file: memory stays
+/// bounded by the latter.
+void expect_room(const TensorFile& file, const std::string& origin,
+                 const std::vector<StagePlan>& plans) {
+  int64_t found = 0;
+  for (const Tensor& tensor : file.tensors) found += tensor.bytes.size();
+  int64_t expected = 0;
+  for (const StagePlan& plan : plans) {
+    expected += plan.parameters() * static_cast<int64_t>(sizeof(float));
+  }
+  if (found < expected) {
+    fail("{}: holds {} bytes of tensors, expected at least {} for this model and image size",
+         origin, found, expected);
+  }
 }
 
 int import_file(const ImportArguments& arguments) {
@@ -42,10 +81,11 @@ int import_file(const ImportArguments& arguments) {
   if (shape.steps == 0) {
     fail("{}: expected a tensor 'bntt1.0.weight', found none", arguments.file);
   }
-  const RunConfig config = authors_settings(arguments, shape);
-  Network network(network_of(config, {shape.input_channels, arguments.size, arguments.size},
-                             shape.classes),
-                  0);
+  const RunConfig config = authors_settings(arguments, file, shape);
+  const NetworkSpec spec =
+      network_of(config, {shape.input_channels, arguments.size, arguments.size}, shape.classes);
+  expect_room(file, arguments.file, plan_stages(spec));
+  Network network(spec, 0);
   from_authors_format(file, arguments.file, network);
   const RunPaths paths{arguments.out};
   begin_run_directory(paths, config, false);

@@ -2,25 +2,40 @@
 #include <malloc.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <filesystem>
 #include <limits>
 #include <new>
+#include <system_error>
 
+#include "base/suggest.h"
+#include "base/text.h"
 #include "bntt/error.h"
 #include "command.h"
+#include "kernels/kernel_set.h"
 
 namespace {
 
 int complain(const std::string& sentence) {
-  fmt::print(stderr, "bntt: {}\n", sentence);
+  // Not fmt::print, which throws when the error output itself is on the disk that is full.
+  std::fputs(fmt::format("bntt: {}\n", sentence).c_str(), stderr);
   return bntt::cli::kBadInput;
 }
 
-// Every training step asks for the same large buffers again: keep their pages instead of giving them back to the kernel,
-// which would zero them anew each time (a fifth of the training time otherwise).
+// Every training step asks for the same large buffers again: keep their pages instead of giving
+// them back to the kernel, which would zero them anew each time (a fifth of the training time
+// otherwise).
 void keep_freed_memory() {
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+}
+
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
 }
 
 }  // namespace
@@ -43,6 +58,13 @@ int main(int argc, char** argv) {
   bntt::cli::add_export(app, action);
   bntt::cli::add_import(app, action);
 
+  const std::string first = argc > 1 ? argv[1] : "";
+  const std::vector<std::string> commands = command_names(app);
+  if (!first.empty() && first.front() != '-' && std::ranges::count(commands, first) == 0) {
+    const std::string suggestion = bntt::did_you_mean(first, commands);
+    return complain(fmt::format("unknown command '{}'{}", bntt::excerpt(first),
+                                suggestion.empty() ? "; see bntt --help" : suggestion));
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& help_or_version) {
@@ -53,11 +75,18 @@ int main(int argc, char** argv) {
     return complain(message + "; see bntt --help");
   }
   try {
-    return action();
+    bntt::kernels::kernels();  // refuses a wrong BNTT_KERNELS here: parallel work could not throw
+    const int code = action();
+    if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
+      return complain("the output cannot be written");
+    }
+    return code;
   } catch (const bntt::Error& error) {
     return complain(error.what());
   } catch (const std::filesystem::filesystem_error& error) {
     return complain(fmt::format("{}: {}", error.path1().string(), error.code().message()));
+  } catch (const std::system_error& error) {
+    return complain(error.what());
   } catch (const std::bad_alloc&) {
     return complain("the machine has not enough memory for this");
   }

@@ -17,10 +17,10 @@ void parallel_for(int64_t count, const std::function<void(int64_t)>& body) {
   for (int64_t i = 0; i < count; ++i) body(i);
 }
 
-float* thread_scratch(ScratchSlot slot, int64_t floats) {
-  thread_local std::array<Buffer<float>, static_cast<std::size_t>(ScratchSlot::count)> buffers;
-  Buffer<float>& buffer = buffers.at(static_cast<std::size_t>(slot));
-  if (buffer.size() < floats) buffer = Buffer<float>(floats);
+void* thread_scratch_bytes(ScratchSlot slot, int64_t bytes) {
+  thread_local std::array<Buffer<uint8_t>, static_cast<std::size_t>(ScratchSlot::count)> buffers;
+  Buffer<uint8_t>& buffer = buffers.at(static_cast<std::size_t>(slot));
+  if (buffer.size() < bytes) buffer = Buffer<uint8_t>(bytes);
   return buffer.data();
 }
 

@@ -22,6 +22,11 @@ const KernelSet& chosen_set() {
 
 }  // namespace
 
+int64_t KernelSet::channels_per_block(int64_t output_channels) const {
+  const int64_t vectors = (output_channels + vector_floats - 1) / vector_floats;
+  return std::min(vectors, kMaxBlockVectors) * vector_floats;
+}
+
 const std::vector<KernelSet>& kernel_sets() {
   static const std::vector<KernelSet> sets = [] {
     std::vector<KernelSet> list = simd_kernels();

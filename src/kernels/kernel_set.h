@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/neuron.h"
+#include "kernels/spike_convolution.h"
 #include "kernels/unpack.h"
 
 namespace bntt::kernels {
@@ -28,6 +29,12 @@ struct KernelSet {
   NormBackward* norm_backward = nullptr;
   ChannelMoments* channel_moments = nullptr;
   AddSpikes* add_spikes = nullptr;
+  SpikeConvForward* spike_conv_forward = nullptr;
+  SpikeConvWeightGradient* spike_conv_weight_gradient = nullptr;
+  int64_t vector_floats = 1;
+
+  /// Output channels whose sums a spike convolution keeps in registers.
+  int64_t channels_per_block(int64_t output_channels) const;
 };
 
 /// The sets that this machine can run, fastest first; the plain reference last.

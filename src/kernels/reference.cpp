@@ -178,6 +178,58 @@ void add_spikes(const PooledMap& map, const SpikeWord* words, float weight, floa
   }
 }
 
+void spike_conv_forward(const SpikeConvolution& convolution, const SpikePlane& plane,
+                        const SpikeLists& by_pixel, const float* packed_weights, bool accumulate,
+                        float* output) {
+  const MapShape map = convolution.map.pooled();
+  const int64_t width = convolution.block_channels;
+  const float factor = plane.weight * convolution.map.scale();
+  for (int64_t frame = 0; frame < plane.frames; ++frame) {
+    for (int64_t y = 0; y < map.height; ++y) {
+      for (int64_t x = 0; x < map.width; ++x) {
+        for (int64_t out = 0; out < convolution.output_channels; ++out) {
+          const float* weights = packed_weights + out / width * convolution.block_weights();
+          float sum = 0.0F;
+          for (int64_t tap = 0; tap < 9; ++tap) {
+            const int64_t from_y = y + tap / 3 - 1;
+            const int64_t from_x = x + tap % 3 - 1;
+            if (from_y < 0 || from_y >= map.height || from_x < 0 || from_x >= map.width) continue;
+            const int64_t pixel = (frame * map.height + from_y) * map.width + from_x;
+            for (int32_t e = by_pixel.starts[pixel]; e < by_pixel.starts[pixel + 1]; ++e) {
+              sum += weights[(tap * map.channels + by_pixel.entries[e]) * width + out % width];
+            }
+          }
+          const int64_t at = ((frame * map.height + y) * map.width + x) *
+                                 convolution.output_channels + out;
+          output[at] = accumulate ? output[at] + factor * sum : factor * sum;
+        }
+      }
+    }
+  }
+}
+
+void spike_conv_weight_gradient(const SpikeConvolution& convolution, const SpikePlane& plane,
+                                const SpikeLists& by_channel, const float* bordered,
+                                float* block_gradient) {
+  const int64_t channels = convolution.map.source.channels;
+  const int64_t width = convolution.block_channels;
+  const int64_t row = convolution.map.pooled().width + 2;
+  const float factor = plane.weight * convolution.map.scale();
+  for (int64_t tap = 0; tap < 9; ++tap) {
+    // The input at place p meets the output at p - (tap's shift).
+    const int64_t shift = (1 - tap / 3) * row + 1 - tap % 3;
+    for (int64_t in = 0; in < channels; ++in) {
+      for (int64_t k = 0; k < width; ++k) {
+        float sum = 0.0F;
+        for (int32_t e = by_channel.starts[in]; e < by_channel.starts[in + 1]; ++e) {
+          sum += bordered[(by_channel.entries[e] + shift) * width + k];
+        }
+        block_gradient[(tap * channels + in) * width + k] += factor * sum;
+      }
+    }
+  }
+}
+
 }  // namespace
 
 KernelSet reference_kernels() {
@@ -186,7 +238,10 @@ KernelSet reference_kernels() {
           .spiking_backward = spiking_backward,
           .norm_backward = norm_backward,
           .channel_moments = channel_moments,
-          .add_spikes = add_spikes};
+          .add_spikes = add_spikes,
+          .spike_conv_forward = spike_conv_forward,
+          .spike_conv_weight_gradient = spike_conv_weight_gradient,
+          .vector_floats = 8};
 }
 
 }  // namespace bntt::kernels

@@ -319,13 +319,129 @@ void AddSpikesSimd(const PooledMap& map, const SpikeWord* words, float weight, f
   }
 }
 
+/// The rows of one output pixel's spikes, summed in `vectors` registers.
+template <int vectors>
+void SpikeConvForwardAs(const SpikeConvolution& convolution, const SpikePlane& plane,
+                        const SpikeLists& by_pixel, const float* packed_weights, bool accumulate,
+                        float* output) {
+  const MapShape map = convolution.map.pooled();
+  const int64_t lanes = Channels::Width();
+  const int64_t width = vectors * lanes;
+  const Vector factor = hn::Set(Tag(), plane.weight * convolution.map.scale());
+  for (int64_t block = 0; block < convolution.blocks(); ++block) {
+    const float* weights = packed_weights + block * convolution.block_weights();
+    for (int64_t frame = 0; frame < plane.frames; ++frame) {
+      for (int64_t y = 0; y < map.height; ++y) {
+        for (int64_t x = 0; x < map.width; ++x) {
+          Vector sums[vectors];
+          for (Vector& sum : sums) sum = hn::Zero(Tag());
+          for (int64_t from_y = std::max<int64_t>(0, y - 1);
+               from_y <= std::min(map.height - 1, y + 1); ++from_y) {
+            for (int64_t from_x = std::max<int64_t>(0, x - 1);
+                 from_x <= std::min(map.width - 1, x + 1); ++from_x) {
+              const int64_t tap = (from_y - y + 1) * 3 + from_x - x + 1;
+              const float* tap_weights = weights + tap * map.channels * width;
+              const int64_t pixel = (frame * map.height + from_y) * map.width + from_x;
+              const int32_t* end = by_pixel.entries + by_pixel.starts[pixel + 1];
+              for (const int32_t* e = by_pixel.entries + by_pixel.starts[pixel]; e < end; ++e) {
+                const float* row = tap_weights + *e * width;
+                for (int v = 0; v < vectors; ++v) {
+                  sums[v] = hn::Add(sums[v], hn::LoadU(Tag(), row + v * lanes));
+                }
+              }
+            }
+          }
+          float* out = output + ((frame * map.height + y) * map.width + x) *
+                                    convolution.output_channels + block * width;
+          for (int v = 0; v < vectors; ++v) {
+            const int64_t first = block * width + v * lanes;
+            if (first >= convolution.output_channels) break;
+            const Channels channels(first, convolution.output_channels);
+            Vector result = hn::Mul(factor, sums[v]);
+            if (accumulate) result = hn::Add(channels.Load(out + v * lanes), result);
+            channels.Store(result, out + v * lanes);
+          }
+        }
+      }
+    }
+  }
+}
+
+/// Sums of three neighbouring taps at once: their gradients are neighbours too.
+template <int vectors>
+void WeightGradientRows(const int32_t* begin, const int32_t* end, const float* bordered,
+                        int64_t width, Vector factor, int64_t tap_stride, float* rows) {
+  const int64_t lanes = Channels::Width();
+  Vector sums[3][vectors];
+  for (auto& tap : sums) {
+    for (Vector& sum : tap) sum = hn::Zero(Tag());
+  }
+  for (const int32_t* e = begin; e < end; ++e) {
+    const float* right = bordered + (*e + 1) * width;  // tap 0 of a row looks one pixel to the right
+    for (int tap = 0; tap < 3; ++tap) {
+      for (int v = 0; v < vectors; ++v) {
+        sums[tap][v] = hn::Add(sums[tap][v], hn::LoadU(Tag(), right - tap * width + v * lanes));
+      }
+    }
+  }
+  for (int tap = 0; tap < 3; ++tap) {
+    for (int v = 0; v < vectors; ++v) {
+      float* row = rows + tap * tap_stride + v * lanes;
+      hn::StoreU(hn::Add(hn::LoadU(Tag(), row), hn::Mul(factor, sums[tap][v])), Tag(), row);
+    }
+  }
+}
+
+void SpikeConvWeightGradientSimd(const SpikeConvolution& convolution, const SpikePlane& plane,
+                                 const SpikeLists& by_channel, const float* bordered,
+                                 float* block_gradient) {
+  const int64_t channels = convolution.map.source.channels;
+  const int64_t lanes = Channels::Width();
+  const int64_t width = convolution.block_channels;
+  const int64_t row = convolution.map.pooled().width + 2;
+  const Vector factor = hn::Set(Tag(), plane.weight * convolution.map.scale());
+  constexpr int64_t kGroup = 4;  // 3 taps x 4 vectors fit the registers of AVX2
+  for (int64_t in = 0; in < channels; ++in) {
+    const int32_t* begin = by_channel.entries + by_channel.starts[in];
+    const int32_t* end = by_channel.entries + by_channel.starts[in + 1];
+    if (begin == end) continue;
+    for (int64_t ky = 0; ky < 3; ++ky) {
+      for (int64_t v = 0; v < width / lanes; v += kGroup) {
+        const float* from = bordered + (1 - ky) * row * width + v * lanes;
+        float* rows = block_gradient + (ky * 3 * channels + in) * width + v * lanes;
+        const int64_t stride = channels * width;
+        switch (std::min(kGroup, width / lanes - v)) {
+          case 1: WeightGradientRows<1>(begin, end, from, width, factor, stride, rows); break;
+          case 2: WeightGradientRows<2>(begin, end, from, width, factor, stride, rows); break;
+          case 3: WeightGradientRows<3>(begin, end, from, width, factor, stride, rows); break;
+          default: WeightGradientRows<4>(begin, end, from, width, factor, stride, rows); break;
+        }
+      }
+    }
+  }
+}
+
+void SpikeConvForwardSimd(const SpikeConvolution& convolution, const SpikePlane& plane,
+                          const SpikeLists& by_pixel, const float* packed_weights, bool accumulate,
+                          float* output) {
+  static_assert(kMaxBlockVectors == 8);
+  constexpr SpikeConvForward* kBySize[] = {
+      SpikeConvForwardAs<1>, SpikeConvForwardAs<2>, SpikeConvForwardAs<3>, SpikeConvForwardAs<4>,
+      SpikeConvForwardAs<5>, SpikeConvForwardAs<6>, SpikeConvForwardAs<7>, SpikeConvForwardAs<8>};
+  kBySize[convolution.block_channels / Channels::Width() - 1](
+      convolution, plane, by_pixel, packed_weights, accumulate, output);
+}
+
 KernelSet MakeKernelSet() {
   return {.name = "",
           .spiking_forward = SpikingForwardSimd,
           .spiking_backward = SpikingBackwardSimd,
           .norm_backward = NormBackwardSimd,
           .channel_moments = ChannelMomentsSimd,
-          .add_spikes = AddSpikesSimd};
+          .add_spikes = AddSpikesSimd,
+          .spike_conv_forward = SpikeConvForwardSimd,
+          .spike_conv_weight_gradient = SpikeConvWeightGradientSimd,
+          .vector_floats = Channels::Width()};
 }
 
 }  // namespace bntt::kernels::HWY_NAMESPACE

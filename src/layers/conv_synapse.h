@@ -1,12 +1,13 @@
 #pragma once
 
 #include "kernels/dense_convolution.h"
-#include "kernels/unpack.h"
+#include "kernels/spike_convolution.h"
 #include "layers/synapse.h"
 
 namespace bntt {
 
-/// 3x3 convolution, padding 1, no bias. Spikes are unpacked chunk by chunk, in cache, for the dense kernels.
+/// 3x3 convolution, padding 1, no bias. Spikes are walked bit by bit, in forward and for the weight gradient; real-valued input and
+/// the input gradient, which the norm's backward fills, go through the dense kernels.
 class ConvSynapse final : public Synapse {
  public:
   explicit ConvSynapse(const StagePlan& plan);
@@ -18,10 +19,17 @@ class ConvSynapse final : public Synapse {
                       float* input_gradient) const override;
 
  private:
-  kernels::PooledMap map_;
+  void forward_spikes(const SpikeTrain& input, const float* weights, float* current) const;
+  void forward_dense(const Signal& input, const float* weights, float* current) const;
+  void weight_gradient_spikes(const SpikeTrain& input, const float* current_gradient,
+                              float* weight_gradient) const;
+  void weight_gradient_dense(const Signal& input, const float* current_gradient,
+                             float* weight_gradient) const;
+
   MapShape input_;
   MapShape output_;
-  kernels::DenseConvolution convolution_;
+  kernels::SpikeConvolution spikes_;
+  kernels::DenseConvolution dense_;
 };
 
 }  // namespace bntt

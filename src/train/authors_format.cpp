@@ -59,6 +59,9 @@ class TensorPicker {
       fail("{}: tensor '{}' has shape [{}], expected [{}]", origin_, name,
            fmt::join(tensor->shape, ", "), fmt::join(shape, ", "));
     }
+    if (tensor->type != TensorType::f32) {
+      fail("{}: tensor '{}' holds another type of number, expected float32", origin_, name);
+    }
     used_.insert(name);
     return tensor->floats();
   }

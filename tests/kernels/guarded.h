@@ -5,14 +5,23 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <ostream>
 #include <span>
 #include <vector>
 
 #include "kernels/kernel_set.h"
 
+namespace bntt::kernels {
+
+/// How GoogleTest names a set in its messages.
+inline void PrintTo(const KernelSet& set, std::ostream* out) { *out << set.name; }
+
+}  // namespace bntt::kernels
+
 namespace bntt::testing {
 
-/// A buffer between two guard zones, which a kernel must leave as they are. It starts off any alignment.
+/// A buffer between two guard zones, which a kernel must leave as they are. It starts off any
+/// alignment.
 template <typename T>
 class Guarded {
  public:

@@ -12,7 +12,8 @@ using testing::Guarded;
 using testing::Numbers;
 
 struct Tap {
-  int64_t input, output, weight;  // offsets in [frame, y, x, in], [frame, y, x, out], [ky, kx, in, out]
+  int64_t input, output,
+      weight;  // offsets in [frame, y, x, in], [frame, y, x, out], [ky, kx, in, out]
 };
 
 template <typename Visit>
@@ -48,14 +49,13 @@ void expect_near(const Guarded<float>& ours, const std::vector<double>& expected
   EXPECT_TRUE(ours.guards_intact());
 }
 
-class ConvolutionShapes
-    : public ::testing::TestWithParam<std::tuple<MapShape, int64_t, int64_t>> {};
+class ConvolutionShapes : public ::testing::TestWithParam<std::tuple<MapShape, int64_t, int64_t>> {
+};
 INSTANTIATE_TEST_SUITE_P(
     Shapes, ConvolutionShapes,
     ::testing::Values(std::tuple{MapShape{1, 1, 1}, 1, 1}, std::tuple{MapShape{3, 5, 3}, 7, 2},
                       std::tuple{MapShape{1, 8, 8}, 3, 3}, std::tuple{MapShape{16, 4, 4}, 16, 4},
-                      std::tuple{MapShape{13, 2, 9}, 33, 1},
-                      std::tuple{MapShape{64, 3, 3}, 5, 2}));
+                      std::tuple{MapShape{13, 2, 9}, 33, 1}, std::tuple{MapShape{64, 3, 3}, 5, 2}));
 
 TEST_P(ConvolutionShapes, AgreesWithPlainLoops) {
   const auto& [map, out_channels, frames] = GetParam();

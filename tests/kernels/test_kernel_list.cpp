@@ -52,6 +52,8 @@ TEST(KernelList, EverySetIsCompleteAndItsOwn) {
     EXPECT_NE(set.norm_backward, nullptr) << set.name;
     EXPECT_NE(set.channel_moments, nullptr) << set.name;
     EXPECT_NE(set.add_spikes, nullptr) << set.name;
+    EXPECT_NE(set.spike_conv_forward, nullptr) << set.name;
+    EXPECT_NE(set.spike_conv_weight_gradient, nullptr) << set.name;
     const auto same_code = [&](const KernelSet& other) {
       return other.spiking_forward == set.spiking_forward;
     };

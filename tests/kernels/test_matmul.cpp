@@ -1,8 +1,7 @@
-#include "kernels/matmul.h"
-
 #include <gtest/gtest.h>
 
 #include "guarded.h"
+#include "kernels/matmul.h"
 
 namespace bntt::kernels {
 namespace {

@@ -24,9 +24,9 @@ struct NeuronCase {
 };
 
 std::ostream& operator<<(std::ostream& out, const NeuronCase& c) {
-  return out << c.map.channels << "x" << c.map.height << "x" << c.map.width << ", "
-             << c.shape.batch << " images, " << c.shape.steps << " steps, pool " << c.pool_height
-             << "x" << c.pool_width << (c.dynamics.reset == Reset::hard ? ", hard" : ", soft")
+  return out << c.map.channels << "x" << c.map.height << "x" << c.map.width << ", " << c.shape.batch
+             << " images, " << c.shape.steps << " steps, pool " << c.pool_height << "x"
+             << c.pool_width << (c.dynamics.reset == Reset::hard ? ", hard" : ", soft")
              << (c.dynamics.reset_before_leak ? "" : ", leak first")
              << (c.dynamics.detach_reset ? ", detached" : "") << ", surrogate "
              << static_cast<int>(c.dynamics.surrogate.kind)
@@ -127,9 +127,8 @@ Outputs run(const KernelSet& set, const NeuronCase& c, const Inputs& in) {
     set.spiking_forward(c.shape, c.dynamics, in.affine, in.currents, block, out.carry.data(),
                         out.spikes.data());
     const GradientSums sums{out.sum.data(), out.sum_unit.data()};
-    set.spiking_backward(c.shape, c.dynamics, in.affine, in.currents,
-                         {in.arriving.data(), in.pool}, block, out.scratch.data(),
-                         out.norm_gradient.data(), sums);
+    set.spiking_backward(c.shape, c.dynamics, in.affine, in.currents, {in.arriving.data(), in.pool},
+                         block, out.scratch.data(), out.norm_gradient.data(), sums);
     if (!pooled) {
       set.spiking_backward(c.shape, c.dynamics, in.affine, in.currents,
                            {out.in_place.data(), in.pool}, block, out.scratch.data(),
@@ -169,8 +168,8 @@ TEST_P(NeuronsOfEverySet, GiveTheReferencesBitsForEveryShape) {
   const auto dynamics = every_dynamics();
   uint32_t turn = 0;  // takes the options in rotation, so that every shape meets several
   for (const int64_t channels : {1, 3, 7, 8, 9, 16, 63, 64, 65, 130}) {
-    for (const MapShape& map : {MapShape{channels, 1, 1}, MapShape{channels, 3, 3},
-                                MapShape{channels, 2, 5}}) {
+    for (const MapShape& map :
+         {MapShape{channels, 1, 1}, MapShape{channels, 3, 3}, MapShape{channels, 2, 5}}) {
       for (const int64_t batch : {1, 3}) {
         for (const int64_t steps : {1, 5, 64}) {
           for (int repeat = 0; repeat < 2; ++repeat, ++turn) {

@@ -15,8 +15,7 @@ std::vector<SpikeWord> words_of(const MapShape& shape, Fill fill, Numbers& numbe
   const int64_t words = (shape.channels + kSpikesPerWord - 1) / kSpikesPerWord;
   std::vector<SpikeWord> result;
   for (int64_t i = 0; i < shape.pixels() * words; ++i) {
-    const int64_t in_word =
-        std::min(kSpikesPerWord, shape.channels - i % words * kSpikesPerWord);
+    const int64_t in_word = std::min(kSpikesPerWord, shape.channels - i % words * kSpikesPerWord);
     const SpikeWord valid = ~SpikeWord{0} >> (kSpikesPerWord - in_word);
     const SpikeWord random = (static_cast<SpikeWord>(numbers.bits()) << 32) | numbers.bits();
     result.push_back(fill == Fill::empty ? 0 : fill == Fill::full ? valid : random & valid);
@@ -31,8 +30,8 @@ INSTANTIATE_TEST_SUITE_P(Sets, SpikesOfEverySet, ::testing::ValuesIn(kernel_sets
 TEST_P(SpikesOfEverySet, AddUpToTheReferencesBits) {
   Numbers numbers(3);
   for (const int64_t channels : {1, 3, 7, 8, 9, 16, 63, 64, 65, 130}) {
-    for (const MapShape& shape : {MapShape{channels, 1, 1}, MapShape{channels, 5, 3},
-                                  MapShape{channels, 6, 7}}) {
+    for (const MapShape& shape :
+         {MapShape{channels, 1, 1}, MapShape{channels, 5, 3}, MapShape{channels, 6, 7}}) {
       for (const auto& [pool_height, pool_width] :
            {std::pair{1, 1}, std::pair{2, 2}, std::pair{3, 3}, std::pair{2, 3}, std::pair{5, 1}}) {
         const PooledMap map{shape, std::min<int64_t>(pool_height, shape.height),

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <memory>
+#include <ostream>
 #include <random>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct NamedNorm {
   const char* name;
   NormKind kind;
 };
+inline void PrintTo(const NamedNorm& norm, std::ostream* out) { *out << norm.name; }
 inline const std::vector<NamedNorm>& every_norm() {
   static const std::vector<NamedNorm> norms = {{"none", NormKind::none},
                                                {"bntt", NormKind::bntt},
@@ -23,7 +25,8 @@ inline const std::vector<NamedNorm>& every_norm() {
   return norms;
 }
 
-/// A norm between currents x and outputs y = γ x̂, both [step, batch, pixel, channel], as a stage uses it.
+/// A norm between currents x and outputs y = γ x̂, both [step, batch, pixel, channel], as a stage
+/// uses it.
 class NormBench {
  public:
   static constexpr int64_t kRunSteps = 4;
@@ -130,13 +133,13 @@ class NormBench {
     }
     const std::vector<float> gain(gain_.begin(), gain_.end());
     std::vector<float> gain_gradient(gain_.size(), 0.0F);
-    const NormGradient rows = norm_->backward(coefficients, sums, first_step_, mode, gain.data(),
-                                              gain_gradient.data());
+    const NormGradient rows =
+        norm_->backward(coefficients, sums, first_step_, mode, gain.data(), gain_gradient.data());
     Gradients result{std::vector<double>(x.size()), {gain_gradient.begin(), gain_gradient.end()}};
     for (int64_t i = 0; i < size(); ++i) {
       const int64_t at = trace_at(coefficients, step_of(i), image_of(i)) + i % kChannels;
-      result.current[i] = rows.scale[at] * arriving[i] -
-                          rows.slope[at] * unit(coefficients, x, i) - rows.offset[at];
+      result.current[i] = rows.scale[at] * arriving[i] - rows.slope[at] * unit(coefficients, x, i) -
+                          rows.offset[at];
     }
     return result;
   }

@@ -41,8 +41,7 @@ TEST(CrossEntropy, GradientIsTheFiniteDifference) {
 TEST(CrossEntropy, HugeLogitsStayFinite) {
   const float huge = std::numeric_limits<float>::max();
   const std::vector<int64_t> labels = {0, 1, 1};
-  const CrossEntropy loss =
-      cross_entropy(buffer({huge, -huge, huge, -huge, 1e30F, 1e30F}), labels);
+  const CrossEntropy loss = cross_entropy(buffer({huge, -huge, huge, -huge, 1e30F, 1e30F}), labels);
   EXPECT_TRUE(std::isfinite(loss.loss));
   EXPECT_EQ(loss.correct, 1);
   const std::vector<float> expected = {0.0F, 0.0F, 1.0F / 3, -1.0F / 3, 0.5F / 3, -0.5F / 3};

@@ -122,8 +122,8 @@ TEST_F(NormValues, LayerNormTakesEachImageAloneInBothModes) {
     ASSERT_EQ(trace.rows_per_step, bench.split().batch);
     for (int64_t step = 0; step < kSteps; ++step) {
       for (int64_t image = 0; image < bench.split().batch; ++image) {
-        const Group all = group(
-            bench, x, [&](int64_t s, int64_t b, int64_t) { return s == step && b == image; });
+        const Group all =
+            group(bench, x, [&](int64_t s, int64_t b, int64_t) { return s == step && b == image; });
         for (int64_t c = 0; c < kChannels; ++c) {
           expect_row(trace, bench.trace_at(trace, step, image) + c, all.mean(), all.biased());
         }

@@ -1,0 +1,115 @@
+#include "process.h"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <stdexcept>
+#include <thread>
+
+namespace bntt::testing {
+namespace {
+
+int nameless_file() {
+  std::string name = (std::filesystem::temp_directory_path() / "bntt-output-XXXXXX").string();
+  const int descriptor = mkostemp(name.data(), O_CLOEXEC);
+  if (descriptor < 0) throw std::runtime_error("mkostemp failed");
+  unlink(name.c_str());
+  return descriptor;
+}
+
+std::string contents(int descriptor) {
+  std::string text(static_cast<std::size_t>(lseek(descriptor, 0, SEEK_END)), '\0');
+  if (pread(descriptor, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
+    throw std::runtime_error("pread failed");
+  }
+  return text;
+}
+
+// Between fork and exec only what is safe after a fork of a program with threads.
+[[noreturn]] void become(char* const* arguments, char* const* environment, int out, int error,
+                         const std::optional<uint64_t>& largest_file) {
+  dup2(out, STDOUT_FILENO);
+  dup2(error, STDERR_FILENO);
+  if (largest_file) {
+    const rlimit limit{*largest_file, *largest_file};
+    setrlimit(RLIMIT_FSIZE, &limit);
+    signal(SIGXFSZ, SIG_IGN);  // then a write fails, as on a full disk
+  }
+  execve(BNTT_PROGRAM, arguments, environment);
+  _exit(127);
+}
+
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+  std::vector<char*> result;
+  for (std::string& text : texts) result.push_back(text.data());
+  result.push_back(nullptr);
+  return result;
+}
+
+}  // namespace
+
+Process::Process(const std::vector<std::string>& arguments, const ProcessOptions& options)
+    : out_(options.output.empty() ? nameless_file()
+                                  : open(options.output.c_str(), O_RDWR | O_CLOEXEC)),
+      error_(nameless_file()) {
+  std::vector<std::string> all = {"bntt"};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  std::vector<std::string> environment = options.environment;
+  // Threads that spin while they wait for one another crawl when other tests use the cores.
+  environment.emplace_back("OMP_WAIT_POLICY=passive");
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    environment.emplace_back(*variable);
+  }
+  const std::vector<char*> argument_list = pointers(all);
+  const std::vector<char*> environment_list = pointers(environment);
+  child_ = fork();
+  if (child_ < 0) throw std::runtime_error("fork failed");
+  if (child_ == 0) {
+    become(argument_list.data(), environment_list.data(), out_, error_, options.largest_file);
+  }
+}
+
+Process::~Process() {
+  if (running()) {
+    send(SIGKILL);
+    wait();
+  }
+  close(out_);
+  close(error_);
+}
+
+void Process::send(int signal) const { kill(child_, signal); }
+
+bool Process::running() {
+  int status = 0;
+  if (!status_ && waitpid(child_, &status, WNOHANG) == child_) status_ = status;
+  return !status_;
+}
+
+ProcessEnd Process::wait() {
+  int status = 0;
+  if (!status_ && waitpid(child_, &status, 0) == child_) status_ = status;
+  const int ended = status_.value();
+  return {.exit_code = WIFEXITED(ended) ? WEXITSTATUS(ended) : -1,
+          .signal = WIFSIGNALED(ended) ? WTERMSIG(ended) : 0,
+          .out = contents(out_),
+          .error = contents(error_)};
+}
+
+ProcessEnd run_bntt(const std::vector<std::string>& arguments, const ProcessOptions& options) {
+  return Process(arguments, options).wait();
+}
+
+bool wait_until(Process& process, const std::function<bool()>& condition) {
+  while (!condition()) {
+    if (!process.running()) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+}  // namespace bntt::testing

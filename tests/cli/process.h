@@ -1,0 +1,50 @@
+#pragma once
+
+#include <sys/types.h>
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bntt::testing {
+
+struct ProcessOptions {
+  std::vector<std::string> environment;  ///< "NAME=value", beside those of the test
+  std::string output;                    ///< a file for the output; empty: it is kept
+  std::optional<uint64_t> largest_file;  ///< files cannot grow beyond: a disk that fills up
+};
+
+struct ProcessEnd {
+  int exit_code = -1;  ///< -1: ended by `signal`
+  int signal = 0;
+  std::string out;
+  std::string error;
+};
+
+/// The built program, running. It is killed if the test forgets it.
+class Process {
+ public:
+  Process(const std::vector<std::string>& arguments, const ProcessOptions& options = {});
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  ~Process();
+
+  void send(int signal) const;
+  bool running();
+  ProcessEnd wait();
+
+ private:
+  int out_ = -1;  // files without a name, so that no pipe can fill up
+  int error_ = -1;
+  pid_t child_ = -1;
+  std::optional<int> status_;
+};
+
+ProcessEnd run_bntt(const std::vector<std::string>& arguments, const ProcessOptions& options = {});
+
+/// Looks every millisecond until `condition` holds; false when the process ended first.
+bool wait_until(Process& process, const std::function<bool()>& condition);
+
+}  // namespace bntt::testing

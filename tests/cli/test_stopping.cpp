@@ -1,0 +1,140 @@
+#include <csignal>
+
+#include "base/json.h"
+#include "tiny_runs.h"
+
+namespace bntt {
+namespace {
+
+using testing::bytes_of;
+using ::testing::Each;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using testing::Process;
+using testing::ProcessEnd;
+using testing::run_bntt;
+using testing::TinyRuns;
+using testing::wait_until;
+
+class Stopping : public TinyRuns {
+ protected:
+  std::filesystem::path checkpoint(const std::string& run) const {
+    return root() / run / "checkpoint.safetensors";
+  }
+  /// Whether there is a checkpoint other than the one with these bytes.
+  std::function<bool()> checkpoint_after(const std::string& run, const std::string& before) const {
+    return [=, this] {
+      const std::string now = bytes_of(checkpoint(run));
+      return !now.empty() && now != before;
+    };
+  }
+  void resume(const std::string& run) const { succeed({"train", "--out", path(run), "--resume"}); }
+};
+
+TEST_F(Stopping, KilledThreeTimesTheRunEndsInTheSameBytes) {
+  const std::vector<std::string> long_run = {"--epochs", "12"};
+  train("whole", long_run);
+  int kills = 0;
+  std::string seen;
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    std::vector<std::string> arguments = train_arguments("killed", long_run);
+    if (attempt > 0) arguments = {"train", "--out", path("killed"), "--resume"};
+    Process process(arguments);
+    if (!wait_until(process, checkpoint_after("killed", seen))) break;
+    process.send(SIGKILL);
+    kills += process.wait().signal == SIGKILL ? 1 : 0;
+    seen = bytes_of(checkpoint("killed"));
+  }
+  EXPECT_GE(kills, 1);
+  EXPECT_NE(bytes_of(checkpoint("killed")), bytes_of(checkpoint("whole")));
+  resume("killed");
+  expect_same_runs("killed", "whole");
+}
+
+TEST_F(Stopping, KilledWhileWritingTheFirstMetrics) {
+  train("whole");
+  Process process(train_arguments("killed"));
+  ASSERT_TRUE(
+      wait_until(process, [&] { return !bytes_of(root() / "killed" / "metrics.jsonl").empty(); }));
+  process.send(SIGKILL);
+  process.wait();
+  resume("killed");
+  expect_same_runs("killed", "whole");
+}
+
+TEST_F(Stopping, InterruptedItLeavesACheckpointAndSaysHowToGoOn) {
+  const std::vector<std::string> endless = {"--epochs", "100000"};
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const std::string run = "run" + std::to_string(signal);
+    Process process(train_arguments(run, endless));
+    ASSERT_TRUE(wait_until(process, checkpoint_after(run, "")));
+    process.send(signal);
+    const ProcessEnd end = process.wait();
+    EXPECT_EQ(end.exit_code, 130);
+    EXPECT_EQ(end.error, "");
+    EXPECT_THAT(end.out, HasSubstr("stopped after step "));
+    EXPECT_THAT(end.out, HasSubstr("--resume"));
+    EXPECT_THAT(files_of(run), Each(Not(HasSubstr("tmp"))));
+    const std::string report = succeed({"eval", path(run), "--weights", "last", "--json"});
+    EXPECT_EQ(parse_json(report, "eval").at("images"), kTestImages);
+  }
+}
+
+TEST_F(Stopping, InterruptedAndResumedTheRunEndsInTheSameBytes) {
+  const std::vector<std::string> long_run = {"--epochs", "12"};
+  train("whole", long_run);
+  Process process(train_arguments("stopped", long_run));
+  ASSERT_TRUE(wait_until(process, checkpoint_after("stopped", "")));
+  process.send(SIGINT);
+  EXPECT_EQ(process.wait().exit_code, 130);
+  resume("stopped");
+  expect_same_runs("stopped", "whole");
+}
+
+TEST_F(Stopping, OutOfTimeItLeavesACheckpoint) {
+  const std::string told = train("run", {"--max-minutes", "0.00001", "--epochs", "100000"});
+  EXPECT_THAT(told, HasSubstr("stopped after step"));
+  EXPECT_FALSE(bytes_of(checkpoint("run")).empty());
+}
+
+TEST_F(Stopping, AFullDiskIsOneSentenceAndTheRunGoesOnLater) {
+  train("whole");
+  for (const uint64_t largest_file : {3000U, 20000U}) {
+    const std::string run = "full" + std::to_string(largest_file);
+    const ProcessEnd end = run_bntt(train_arguments(run), {.largest_file = largest_file});
+    EXPECT_EQ(end.exit_code, 2);
+    EXPECT_THAT(end.error, ::testing::MatchesRegex("bntt: .*safetensors: cannot be written: .*\n"));
+    EXPECT_EQ(std::count(end.error.begin(), end.error.end(), '\n'), 1);
+    EXPECT_THAT(files_of(run), Each(Not(HasSubstr("tmp"))));
+    EXPECT_THAT(files_of(run), Not(::testing::Contains("checkpoint.safetensors")));
+    resume(run);
+    expect_same_runs(run, "whole");
+  }
+}
+
+TEST_F(Stopping, ADiskTooFullForTheSettingsLeavesNothing) {
+  const ProcessEnd end = run_bntt(train_arguments("run"), {.largest_file = 10});
+  EXPECT_EQ(end.exit_code, 2);
+  EXPECT_THAT(files_of("run"), ::testing::IsEmpty());
+}
+
+TEST_F(Stopping, AReportThatCannotBeWrittenIsAFailure) {
+  train("run", {"--epochs", "1"});
+  const ProcessEnd end = run_bntt({"eval", path("run"), "--json"}, {.output = "/dev/full"});
+  EXPECT_EQ(end.exit_code, 2);
+  EXPECT_EQ(end.error, "bntt: the output cannot be written\n");
+}
+
+TEST_F(Stopping, AFullDiskDuringExportLeavesNoFile) {
+  train("run", {"--epochs", "1"});
+  const ProcessEnd end =
+      run_bntt({"export", path("run"), "--format", "authors-pytorch", path("out.safetensors")},
+               {.largest_file = 1000});
+  EXPECT_EQ(end.exit_code, 2);
+  EXPECT_THAT(end.error, HasSubstr(path("out.safetensors") + ": cannot be written"));
+  EXPECT_FALSE(std::filesystem::exists(path("out.safetensors")));
+  EXPECT_FALSE(std::filesystem::exists(path("out.safetensors.tmp")));
+}
+
+}  // namespace
+}  // namespace bntt

@@ -1,0 +1,288 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "base/json.h"
+#include "base/threads.h"
+#include "fixtures.h"
+#include "small_networks.h"
+#include "train/metrics.h"
+#include "train/run_settings.h"
+#include "train/trainer.h"
+
+namespace bntt {
+namespace {
+
+using testing::bytes_of;
+using ::testing::HasSubstr;
+using testing::refusal;
+using testing::same_numbers;
+using testing::TemporaryDirectory;
+
+/// Class k is a bright square in one of four corners, on a noisy ground.
+ImageSet corner_images(int64_t count, uint32_t first_id) {
+  ImageSet set{.shape = {1, 8, 8},
+               .classes = 4,
+               .pixels = {},
+               .labels = {},
+               .class_names = {"a", "b", "c", "d"},
+               .first_id = first_id};
+  for (int64_t image = 0; image < count; ++image) {
+    const int64_t label = image * 7 % 4;
+    set.labels.push_back(label);
+    for (int64_t y = 0; y < 8; ++y) {
+      for (int64_t x = 0; x < 8; ++x) {
+        const bool bright = y / 4 == label / 2 && x / 4 == label % 2;
+        set.pixels.push_back(static_cast<uint8_t>((bright ? 200 : 20) + (image + 3 * y + x) % 40));
+      }
+    }
+  }
+  return set;
+}
+
+DatasetSplits corner_data() {
+  return {.train = corner_images(16, 0),
+          .test = corner_images(10, kFirstTestId),
+          .normalisation = {{0.3F}, {0.3F}}};
+}
+
+/// 12 training images in 3 batches, 4 for validation; 3 epochs of 3 steps.
+RunConfig small_config() {
+  RunConfig config;
+  config.data.name = "mnist";
+  config.data.validation = 0.25;
+  config.data.augment_pad = 1;
+  config.model.name = "vgg5";
+  config.model.steps = 3;
+  config.model.width = 0.05;
+  config.train.epochs = 3;
+  config.train.batch = 4;
+  config.run = {.log_steps = 2, .checkpoint_steps = 4};
+  return config;
+}
+
+constexpr int64_t kAllSteps = 9;
+
+struct RunBytes {
+  std::string checkpoint, best, metrics, settings;
+  bool operator==(const RunBytes&) const = default;
+};
+
+RunBytes read_run(const RunPaths& paths) {
+  return {bytes_of(paths.checkpoint()), bytes_of(paths.best()), bytes_of(paths.metrics()),
+          bytes_of(paths.settings())};
+}
+
+class TrainerRuns : public ::testing::Test {
+ protected:
+  // Threads that wait for one another crawl when other tests use the cores.
+  TrainerRuns() { set_threads(1); }
+
+  RunPaths paths(const std::string& name) const { return {directory_.path() / name}; }
+
+  /// Trains up to `stop_at` steps of the run in all; true when it reached the end.
+  bool train(const std::string& name, int64_t stop_at = kAllSteps, bool resume = false) {
+    Trainer trainer(config_, data_, paths(name), resume);
+    TrainHooks hooks;
+    int64_t step = trainer.position().step;
+    hooks.step = [&](const StepReport& report) { step = report.step; };
+    hooks.stop = [&] { return step >= stop_at; };
+    if (trainer.run(hooks) == TrainEnd::stopped) return false;
+    trainer.test({});
+    return true;
+  }
+
+  TemporaryDirectory directory_;
+  DatasetSplits data_ = corner_data();
+  RunConfig config_ = small_config();
+};
+
+TEST_F(TrainerRuns, StoppedAtAnyStepAndResumedGiveTheSameBytes) {
+  ASSERT_TRUE(train("whole"));
+  const RunBytes whole = read_run(paths("whole"));
+  ASSERT_FALSE(whole.checkpoint.empty());
+  ASSERT_FALSE(whole.best.empty());
+  for (int64_t stop = 1; stop < kAllSteps; ++stop) {
+    const std::string name = "stopped-" + std::to_string(stop);
+    ASSERT_FALSE(train(name, stop));
+    EXPECT_NE(bytes_of(paths(name).checkpoint()), whole.checkpoint);
+    ASSERT_TRUE(train(name, kAllSteps, true));
+    EXPECT_EQ(read_run(paths(name)), whole) << "stopped after step " << stop;
+  }
+}
+
+TEST_F(TrainerRuns, StoppedAfterEveryStepGiveTheSameBytes) {
+  ASSERT_TRUE(train("whole"));
+  for (int64_t stop = 1; stop < kAllSteps; ++stop) ASSERT_FALSE(train("halting", stop, stop > 1));
+  ASSERT_TRUE(train("halting", kAllSteps, true));
+  EXPECT_EQ(read_run(paths("halting")), read_run(paths("whole")));
+}
+
+// What happened after the last checkpoint is lost, and its traces in the metrics are cut off.
+TEST_F(TrainerRuns, KilledAfterACheckpointGiveTheSameBytes) {
+  ASSERT_TRUE(train("whole"));
+  ASSERT_FALSE(train("killed", 4));
+  std::ofstream(paths("killed").metrics(), std::ios::app)
+      << "{\"kind\":\"step\",\"step\":5}\n{\"ki";
+  ASSERT_TRUE(train("killed", kAllSteps, true));
+  EXPECT_EQ(read_run(paths("killed")), read_run(paths("whole")));
+}
+
+TEST_F(TrainerRuns, KilledBeforeTheFirstCheckpointStartAnew) {
+  ASSERT_TRUE(train("whole"));
+  std::filesystem::create_directory(paths("killed").directory);
+  std::ofstream(paths("killed").metrics()) << "{\"kind\":\"step\"}\n";
+  ASSERT_TRUE(train("killed", kAllSteps, true));
+  EXPECT_EQ(read_run(paths("killed")), read_run(paths("whole")));
+}
+
+TEST_F(TrainerRuns, AFinishedRunResumedStaysAsItIs) {
+  ASSERT_TRUE(train("whole"));
+  const RunBytes whole = read_run(paths("whole"));
+  ASSERT_TRUE(train("whole", kAllSteps, true));
+  EXPECT_EQ(read_run(paths("whole")), whole);
+}
+
+TEST_F(TrainerRuns, ThreadsDoNotChangeTheBytes) {
+  ASSERT_TRUE(train("one"));
+  set_threads(2);
+  ASSERT_TRUE(train("two"));
+  EXPECT_EQ(read_run(paths("one")), read_run(paths("two")));
+}
+
+TEST_F(TrainerRuns, TheSeedChangesTheBytes) {
+  ASSERT_TRUE(train("one"));
+  config_.train.seed = 2;
+  ASSERT_TRUE(train("two"));
+  EXPECT_NE(read_run(paths("one")).checkpoint, read_run(paths("two")).checkpoint);
+}
+
+TEST_F(TrainerRuns, TheBestEpochByValidationIsWritten) {
+  config_.train.epochs = 6;
+  std::string best_weights;
+  int64_t best_epoch = 0;
+  double best_accuracy = -1.0;
+  {
+    Trainer trainer(config_, data_, paths("run"), false);
+    TrainHooks hooks;
+    hooks.epoch = [&](const EpochReport& report) {
+      ASSERT_TRUE(report.validation.has_value());
+      EXPECT_EQ(report.validation->sums.images, 4);
+      EXPECT_EQ(report.best, report.validation->accuracy() > best_accuracy);
+      if (!report.best) return;
+      best_accuracy = report.validation->accuracy();
+      best_epoch = report.epoch;
+      best_weights = bytes_of(paths("run").best());
+    };
+    ASSERT_EQ(trainer.run(hooks), TrainEnd::finished);
+    EXPECT_EQ(trainer.position().best_epoch, best_epoch);
+    EXPECT_EQ(trainer.position().best_accuracy, best_accuracy);
+  }
+  EXPECT_EQ(bytes_of(paths("run").best()), best_weights) << "not touched by later epochs";
+  const Network chosen = load_run_network(paths("run"));
+  const Network last = load_run_network(paths("run"), RunWeights::last);
+  EXPECT_EQ(same_numbers(chosen, last), best_epoch == config_.train.epochs);
+}
+
+TEST_F(TrainerRuns, WithoutValidationTheLastWeightsCount) {
+  config_.data.validation = 0.0;
+  Trainer trainer(config_, data_, paths("run"), false);
+  EXPECT_EQ(trainer.steps_per_epoch(), 4);
+  ASSERT_EQ(trainer.run({}), TrainEnd::finished);
+  EXPECT_FALSE(std::filesystem::exists(paths("run").best()));
+  EXPECT_TRUE(same_numbers(load_run_network(paths("run")), trainer.network()));
+}
+
+TEST_F(TrainerRuns, MetricsTellTheWholeRun) {
+  ASSERT_TRUE(train("run"));
+  const std::vector<Json> steps = read_metrics(paths("run"), "step");
+  ASSERT_EQ(steps.size(), 5U);  // the first, then every second
+  EXPECT_EQ(steps.front().at("step"), 1);
+  EXPECT_EQ(steps.back().at("step"), 8);
+  for (const Json& line : steps) {
+    EXPECT_GT(line.at("loss").get<double>(), 0.0);
+    EXPECT_GE(line.at("accuracy").get<double>(), 0.0);
+    EXPECT_LE(line.at("accuracy").get<double>(), 100.0);
+    EXPECT_EQ(line.at("density").size(), 4U);
+  }
+  const std::vector<Json> epochs = read_metrics(paths("run"), "epoch");
+  ASSERT_EQ(epochs.size(), 3U);
+  EXPECT_EQ(epochs.back().at("step"), kAllSteps);
+  EXPECT_EQ(epochs.back().at("gamma").at("conv1").size(), 3U);
+  EXPECT_TRUE(epochs.front().at("best").get<bool>());
+  const std::vector<Json> tests = read_metrics(paths("run"), "test");
+  ASSERT_EQ(tests.size(), 1U);
+  EXPECT_EQ(tests.front().at("images"), 10);
+}
+
+TEST_F(TrainerRuns, LearnCornersFarAboveChance) {
+  config_.train.epochs = 12;
+  config_.train.drops = {};
+  config_.data.augment_pad = 0;
+  config_.data.augment_flip = false;
+  ASSERT_TRUE(train("run", 1000));
+  EXPECT_GE(read_metrics(paths("run"), "test").front().at("accuracy").get<double>(), 60.0);
+}
+
+TEST_F(TrainerRuns, EveryNormTrainsAndResumes) {
+  for (const NormKind kind : {NormKind::none, NormKind::bn, NormKind::bn_time, NormKind::layer}) {
+    config_.model.norm = kind;
+    const std::string name = std::to_string(static_cast<int>(kind));
+    ASSERT_TRUE(train("whole" + name));
+    ASSERT_FALSE(train("stopped" + name, 5));
+    ASSERT_TRUE(train("stopped" + name, kAllSteps, true));
+    EXPECT_EQ(read_run(paths("stopped" + name)), read_run(paths("whole" + name)));
+  }
+}
+
+TEST_F(TrainerRuns, EveryEncoderTrainsAndResumes) {
+  config_.model.propagation = Propagation::delayed;
+  config_.model.steps = 6;
+  for (const InputCoding kind : {InputCoding::direct, InputCoding::poisson_unsigned}) {
+    config_.encoder.kind = kind;
+    const std::string name = std::to_string(static_cast<int>(kind));
+    ASSERT_TRUE(train("whole" + name));
+    ASSERT_FALSE(train("stopped" + name, 5));
+    ASSERT_TRUE(train("stopped" + name, kAllSteps, true));
+    EXPECT_EQ(read_run(paths("stopped" + name)), read_run(paths("whole" + name)));
+  }
+}
+
+TEST_F(TrainerRuns, ARunOfNoEpochsLeavesACheckpoint) {
+  config_.train.epochs = 0;
+  Trainer trainer(config_, data_, paths("run"), false);
+  EXPECT_EQ(trainer.run({}), TrainEnd::finished);
+  EXPECT_TRUE(std::filesystem::exists(paths("run").checkpoint()));
+}
+
+TEST_F(TrainerRuns, ADirectoryWithARunIsRefused) {
+  ASSERT_FALSE(train("run", 2));
+  const RunBytes before = read_run(paths("run"));
+  EXPECT_THAT(refusal([&] { Trainer(config_, data_, paths("run"), false); }),
+              HasSubstr("already holds a run"));
+  EXPECT_EQ(read_run(paths("run")), before);
+}
+
+TEST_F(TrainerRuns, ARunIsNotResumedWithAnotherNetwork) {
+  ASSERT_FALSE(train("run", 2));
+  const RunBytes before = read_run(paths("run"));
+  config_.model.leak = 0.5F;
+  EXPECT_THAT(refusal([&] { Trainer(config_, data_, paths("run"), true); }), HasSubstr("leak"));
+  EXPECT_EQ(read_run(paths("run")), before);
+}
+
+TEST_F(TrainerRuns, ResumedWithoutItsMetricsAreRefused) {
+  ASSERT_FALSE(train("run", 5));
+  std::ofstream(paths("run").metrics(), std::ios::trunc) << "";
+  EXPECT_THAT(refusal([&] { Trainer(config_, data_, paths("run"), true); }),
+              HasSubstr("metrics.jsonl"));
+}
+
+TEST_F(TrainerRuns, TooFewImagesForABatchAreRefused) {
+  config_.train.batch = 13;
+  EXPECT_EQ(refusal([&] { Trainer(config_, data_, paths("run"), false); }),
+            "train.batch is 13, expected at most the 12 training images");
+  EXPECT_FALSE(std::filesystem::exists(paths("run").directory));
+}
+
+}  // namespace
+}  // namespace bntt
