@@ -48,11 +48,12 @@ int eval(const EvalArguments& arguments) {
   const Network network =
       load_run_network(paths, arguments.weights == "last" ? RunWeights::last : RunWeights::best);
   const bool on_test = arguments.split == "test";
-  const DatasetSplits data = open_dataset(config.data.name, arguments.data.value_or(config.data.dir),
-                                          {.need_train = !on_test,
-                                           .need_test = on_test,
-                                           .limit_train = on_test ? 0 : arguments.limit,
-                                           .limit_test = on_test ? arguments.limit : 0});
+  const DatasetSplits data =
+      open_dataset(config.data.name, arguments.data.value_or(config.data.dir),
+                   {.need_train = !on_test,
+                    .need_test = on_test,
+                    .limit_train = on_test ? 0 : arguments.limit,
+                    .limit_test = on_test ? arguments.limit : 0});
   const ImageSet& images = on_test ? data.test : data.train;
   if (images.shape != network.spec().input || images.classes != classes_of(network.spec())) {
     fail("{}: its network is not for the data set {}", arguments.run, config.data.name);
@@ -62,21 +63,21 @@ int eval(const EvalArguments& arguments) {
   catch_interrupts();
   Rate rate;
   int64_t done_before = 0;
-  const Evaluation result = evaluate(
-      network, images, {0, images.size()},
-      {.encoder = encoder_for(config, data),
-       .seed = static_cast<uint64_t>(arguments.seed.value_or(config.train.seed)),
-       .steps = arguments.steps,
-       .progress = [&](int64_t done) {
-         rate.add(done - done_before);
-         done_before = done;
-         if (!arguments.json) {
-           progress.bar(arguments.split, done, images.size(),
-                        fmt::format("{:.0f} images/s", rate.per_second()),
-                        rate.seconds_for(images.size() - done));
-         }
-         return interrupted();
-       }});
+  const Evaluation result =
+      evaluate(network, images, {0, images.size()},
+               {.encoder = encoder_for(config, data),
+                .seed = static_cast<uint64_t>(arguments.seed.value_or(config.train.seed)),
+                .steps = arguments.steps,
+                .progress = [&](int64_t done) {
+                  rate.add(done - done_before);
+                  done_before = done;
+                  if (!arguments.json) {
+                    progress.bar(arguments.split, done, images.size(),
+                                 fmt::format("{:.0f} images/s", rate.per_second()),
+                                 rate.seconds_for(images.size() - done));
+                  }
+                  return interrupted();
+                }});
   if (interrupted()) return kInterrupted;
 
   const double speed = rate.per_second();
@@ -84,10 +85,10 @@ int eval(const EvalArguments& arguments) {
     fmt::print("{}\n", report(network, result, speed).dump(2));
     return kDone;
   }
-  progress.line(
-      fmt::format("accuracy {:.2f} % on {} {} images, {} steps, {:.0f} spikes per image, {:.0f} images/s",
-                  result.accuracy(), result.sums.images, arguments.split, result.steps,
-                  result.spikes_per_image(), speed));
+  progress.line(fmt::format(
+      "accuracy {:.2f} % on {} {} images, {} steps, {:.0f} spikes per image, {:.0f} images/s",
+      result.accuracy(), result.sums.images, arguments.split, result.steps,
+      result.spikes_per_image(), speed));
   const std::vector<double> densities = result.density(network);
   for (std::size_t i = 0; i < densities.size(); ++i) {
     progress.line(fmt::format("  {:<8} {:6.2f} % of neuron-steps fire", network.stages()[i].name,

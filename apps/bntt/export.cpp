@@ -35,8 +35,7 @@ void add_export(CLI::App& app, Action& action) {
       ->required()
       ->check(CLI::IsMember({"authors-pytorch"}));
   command->add_option("file", arguments->file, "file to write")->required();
-  command->footer(
-      "Example:\n  bntt export runs/vgg9 --format authors-pytorch vgg9.safetensors");
+  command->footer("Example:\n  bntt export runs/vgg9 --format authors-pytorch vgg9.safetensors");
   command->callback(
       [arguments, &action] { action = [arguments] { return export_run(*arguments); }; });
 }

@@ -70,9 +70,8 @@ void print_stages(const Network& network) {
   fmt::print("{:<8} {:>14} {:>14} {:>10} {:>8} {:>9} {:>12}\n", "stage", "input", "output",
              "weights", "gains", "neurons", "MACs/step");
   for (const StagePlan& plan : network.stages()) {
-    fmt::print("{:<8} {:>14} {:>14} {:>10} {:>8} {:>9} {:>12}\n", plan.name,
-               shape_text(plan.input), shape_text(plan.output), plan.weights, plan.gains,
-               plan.neurons, plan.macs);
+    fmt::print("{:<8} {:>14} {:>14} {:>10} {:>8} {:>9} {:>12}\n", plan.name, shape_text(plan.input),
+               shape_text(plan.output), plan.weights, plan.gains, plan.neurons, plan.macs);
   }
   const Totals totals = totals_of(network.stages());
   fmt::print("{:<8} {:>14} {:>14} {:>10} {:>8} {:>9} {:>12}\n", "total", "", "", totals.weights,
@@ -91,8 +90,7 @@ void print_gains(const Network& network) {
     fmt::print("{:<8}", plan.name);
     const bool shared = means.size() == 1 && network.spec().steps > 1;
     for (int64_t step = 0; step < static_cast<int64_t>(means.size()); ++step) {
-      const bool active =
-          step >= plan.first_step && step < plan.first_step + plan.active_steps;
+      const bool active = step >= plan.first_step && step < plan.first_step + plan.active_steps;
       if (active || shared) {
         fmt::print(" {:4.2f}", means[step]);
       } else {
@@ -144,14 +142,12 @@ int inspect(const InspectArguments& arguments) {
 }  // namespace
 
 void add_inspect(CLI::App& app, Action& action) {
-  auto* command =
-      app.add_subcommand("inspect", "Show stages, shapes, counts and gamma of a run");
+  auto* command = app.add_subcommand("inspect", "Show stages, shapes, counts and gamma of a run");
   auto arguments = std::make_shared<InspectArguments>();
   command->add_option("run", arguments->run, "directory of the run")->required();
   command->add_flag("--json", arguments->json, "print JSON");
   command->footer("Example:\n  bntt inspect runs/demo");
-  command->callback(
-      [arguments, &action] { action = [arguments] { return inspect(*arguments); }; });
+  command->callback([arguments, &action] { action = [arguments] { return inspect(*arguments); }; });
 }
 
 }  // namespace bntt::cli

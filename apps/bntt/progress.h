@@ -6,7 +6,8 @@
 
 namespace bntt::cli {
 
-/// Long work on the screen: on a terminal one line that is redrawn, elsewhere plain lines now and then.
+/// Long work on the screen: on a terminal one line that is redrawn, elsewhere plain lines now and
+/// then.
 class Progress {
  public:
   Progress();

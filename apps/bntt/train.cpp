@@ -31,7 +31,8 @@ struct TrainArguments {
   double max_minutes = 0.0;
 };
 
-/// The settings that the command line describes, or nothing when it leaves them to the run being resumed.
+/// The settings that the command line describes, or nothing when it leaves them to the run being
+/// resumed.
 std::optional<RunConfig> described_settings(const TrainArguments& arguments,
                                             const std::optional<RunConfig>& begun) {
   RunConfig config;
@@ -63,7 +64,8 @@ RunConfig settings_of(const TrainArguments& arguments, const RunPaths& paths) {
   }
   const std::optional<RunConfig> config = described_settings(arguments, begun);
   if (!config) {
-    if (!arguments.resume) fail("train needs --preset or --config, or --resume for a run already begun");
+    if (!arguments.resume)
+      fail("train needs --preset or --config, or --resume for a run already begun");
     fail("{}: holds no run to resume", paths.directory.string());
   }
   if (begun) expect_same_settings(paths, *begun, *config);
@@ -91,10 +93,10 @@ TrainHooks screen_hooks(Progress& progress, Rate& rate, int64_t batch_size,
     std::string text = fmt::format("epoch {} done: train loss {:.4f}, accuracy {:.2f} %",
                                    report.epoch, report.train.mean_loss(), report.train.accuracy());
     if (report.validation) {
-      text += fmt::format("; validation loss {:.4f}, accuracy {:.2f} %{}; {:.0f} spikes per image",
-                          report.validation->sums.mean_loss(), report.validation->accuracy(),
-                          report.best ? " (best so far)" : "",
-                          report.validation->spikes_per_image());
+      text +=
+          fmt::format("; validation loss {:.4f}, accuracy {:.2f} %{}; {:.0f} spikes per image",
+                      report.validation->sums.mean_loss(), report.validation->accuracy(),
+                      report.best ? " (best so far)" : "", report.validation->spikes_per_image());
     }
     progress.line(text);
   };
@@ -135,9 +137,9 @@ int train(const TrainArguments& arguments) {
   progress.line(fmt::format("trained in {}", duration_text(rate.seconds())));
   if (data.test.size() > 0) {
     const Evaluation test = trainer.test(hooks);
-    progress.line(fmt::format("test accuracy {:.2f} % on {} images, {} steps, {:.0f} spikes per image",
-                              test.accuracy(), test.sums.images, test.steps,
-                              test.spikes_per_image()));
+    progress.line(
+        fmt::format("test accuracy {:.2f} % on {} images, {} steps, {:.0f} spikes per image",
+                    test.accuracy(), test.sums.images, test.steps, test.spikes_per_image()));
   }
   progress.line(fmt::format("run: {}", arguments.out));
   return kDone;
@@ -164,8 +166,8 @@ void add_train(CLI::App& app, Action& action) {
   command->add_option("--epochs", arguments->epochs, "train.epochs");
   command->add_option("--limit-train", arguments->limit_train, "use the first N training images");
   command->add_option("--limit-test", arguments->limit_test, "use the first N test images");
-  command->add_option("--max-minutes", arguments->max_minutes,
-                      "stop with a checkpoint after so long")
+  command
+      ->add_option("--max-minutes", arguments->max_minutes, "stop with a checkpoint after so long")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--seed", arguments->seed, "train.seed");
   command->footer(

@@ -1,4 +1,5 @@
-// A trained network beside a sensor: spikes are fed step by step, and inference stops as soon as one class leads clearly.
+// A trained network beside a sensor: spikes are fed step by step, and inference stops as soon as
+// one class leads clearly.
 //   streaming runs/demo/best.safetensors
 #include <bntt/error.h>
 #include <bntt/load.h>

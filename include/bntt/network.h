@@ -18,13 +18,15 @@ struct Parameter {
 
   std::string name;  ///< as in a state dict: conv1.weight, conv1.norm.weight
   Kind kind = Kind::weight;
-  std::vector<int64_t> pytorch_shape;  ///< [out, in, 3, 3], [out, in] or, for γ, [step, channel] or [channel]
-  int64_t input_channels = 1;          ///< of a weight: with a map of several pixels, less than its inputs
-  Buffer<float> value;                 ///< weights: [tap or pixel, in, out]; γ: [step or 1, channel]
+  std::vector<int64_t>
+      pytorch_shape;  ///< [out, in, 3, 3], [out, in] or, for γ, [step, channel] or [channel]
+  int64_t input_channels = 1;  ///< of a weight: with a map of several pixels, less than its inputs
+  Buffer<float> value;         ///< weights: [tap or pixel, in, out]; γ: [step or 1, channel]
   Buffer<float> gradient;
 };
 
-/// What the forward pass of one stage keeps for the backward pass: per neuron-step one bit and one float.
+/// What the forward pass of one stage keeps for the backward pass: per neuron-step one bit and one
+/// float.
 struct StageTrace {
   Buffer<float> current;  ///< [step, batch, y, x, channel]; one step when `current_constant`
   bool current_constant = false;
@@ -42,8 +44,9 @@ struct Trace {
 /// Everything that a running network remembers from step to step.
 struct ChainState {
   int64_t batch = 0;
-  int64_t steps_done = 0;                ///< of active_steps(spec)
-  std::vector<Buffer<float>> membranes;  ///< per stage [batch, y, x, channel]; the readout's: its voltage
+  int64_t steps_done = 0;  ///< of active_steps(spec)
+  std::vector<Buffer<float>>
+      membranes;  ///< per stage [batch, y, x, channel]; the readout's: its voltage
 };
 
 /// Spikes of each stage and step, summed over the images seen. Steps are those of the whole run.
@@ -82,7 +85,8 @@ class Network {
   void backward(const Trace& trace, const Buffer<float>& logits_gradient,
                 Buffer<float>* input_gradient = nullptr);
 
-  /// Inference without a trace: `start`, then `advance` by windows of any length gives the same bits as one window.
+  /// Inference without a trace: `start`, then `advance` by windows of any length gives the same
+  /// bits as one window.
   ChainState start(int64_t batch) const;
   void advance(const Signal& window, ChainState& state, Activity* activity = nullptr) const;
   /// The readout's voltage so far, divided by the spec's steps if the spec says so: [batch, class].
@@ -103,7 +107,8 @@ class Network {
   std::vector<std::unique_ptr<Stage>> stages_;
 };
 
-/// [tap or pixel, in, out] as kept in memory to [out, in, tap or pixel] as PyTorch has it, and back.
+/// [tap or pixel, in, out] as kept in memory to [out, in, tap or pixel] as PyTorch has it, and
+/// back.
 Buffer<float> to_pytorch_order(const Parameter& parameter, const Buffer<float>& values);
 Buffer<float> from_pytorch_order(const Parameter& parameter, const Buffer<float>& values);
 

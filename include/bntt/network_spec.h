@@ -71,7 +71,8 @@ struct Dense {
   bool operator==(const Dense&) const = default;
 };
 
-/// Averages size x size pixels; a rest at the right and lower edge is dropped. Size 0 averages the whole map.
+/// Averages size x size pixels; a rest at the right and lower edge is dropped. Size 0 averages the
+/// whole map.
 struct AvgPool {
   int64_t size = 2;
   bool operator==(const AvgPool&) const = default;
@@ -98,8 +99,8 @@ struct NetworkSpec {
 
 enum class SynapseKind { conv3x3, dense };
 
-/// One weighted stage with everything that follows from the spec. A pool belongs to the stage after it: pooled spikes
-/// are read through the pool, never stored.
+/// One weighted stage with everything that follows from the spec. A pool belongs to the stage after
+/// it: pooled spikes are read through the pool, never stored.
 struct StagePlan {
   std::string name;  ///< conv1, conv2, ..., fc1, ...; the readout is the last fc
   SynapseKind synapse = SynapseKind::conv3x3;
@@ -107,14 +108,15 @@ struct StagePlan {
   NeuronSpec neuron;
   bool readout = false;
 
-  MapShape source;         ///< the map that the stage before hands over, before pooling
+  MapShape source;          ///< the map that the stage before hands over, before pooling
   int64_t pool_height = 1;  ///< pooling window between source and this synapse
   int64_t pool_width = 1;
   MapShape input;   ///< source after pooling
   MapShape output;  ///< of this stage's neurons
 
-  /// The steps of the whole run in which this stage's work can reach the readout: with delayed propagation, stage
-  /// l of L sees nothing before step l, and its last L - l steps lead nowhere. Elsewhere all of them.
+  /// The steps of the whole run in which this stage's work can reach the readout: with delayed
+  /// propagation, stage l of L sees nothing before step l, and its last L - l steps lead nowhere.
+  /// Elsewhere all of them.
   int64_t first_step = 0;
   int64_t active_steps = 0;
 
@@ -127,14 +129,16 @@ struct StagePlan {
   int64_t parameters() const { return weights + gains; }
 };
 
-/// Validates the spec and computes shapes and counts. Throws Error, in one sentence, for a spec that cannot work.
+/// Validates the spec and computes shapes and counts. Throws Error, in one sentence, for a spec
+/// that cannot work.
 std::vector<StagePlan> plan_stages(const NetworkSpec& spec);
 
 /// Steps that do something: all, or with delayed propagation all but one per hidden stage.
 int64_t active_steps(const NetworkSpec& spec);
 int64_t classes_of(const NetworkSpec& spec);
 
-/// Round trips: parse(format(spec)) == spec. `origin` names the source of the text in error messages.
+/// Round trips: parse(format(spec)) == spec. `origin` names the source of the text in error
+/// messages.
 std::string to_json(const NetworkSpec& spec);
 NetworkSpec network_from_json(const std::string& text, const std::string& origin);
 std::string to_toml(const NetworkSpec& spec);

@@ -9,8 +9,8 @@ namespace bntt {
 
 /// Numbers that training only observes.
 struct RunningStatistics {
-  std::string name;       ///< conv1.norm; empty where the norm keeps none
-  int64_t rows = 0;       ///< steps for BNTT, 1 for the shared kinds, 0 for none
+  std::string name;        ///< conv1.norm; empty where the norm keeps none
+  int64_t rows = 0;        ///< steps for BNTT, 1 for the shared kinds, 0 for none
   Buffer<float> mean;      ///< [row, channel]
   Buffer<float> variance;  ///< [row, channel], unbiased
 };
@@ -21,7 +21,8 @@ enum class NormMode {
   running,  ///< the running statistics: evaluation
 };
 
-/// y = γ x̂, x̂ = (x − mean) · inverse_deviation, with one row per step, or per step and image (layer norm).
+/// y = γ x̂, x̂ = (x − mean) · inverse_deviation, with one row per step, or per step and image (layer
+/// norm).
 struct NormTrace {
   int64_t rows_per_step = 1;        ///< 1, or the batch size
   Buffer<float> mean;               ///< [step, row, channel]

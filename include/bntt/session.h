@@ -4,8 +4,8 @@
 
 namespace bntt {
 
-/// Streaming inference: steps are fed as they arrive, and the voltage so far can be read at any time.
-/// The network must outlive the session and keep its numbers meanwhile.
+/// Streaming inference: steps are fed as they arrive, and the voltage so far can be read at any
+/// time. The network must outlive the session and keep its numbers meanwhile.
 class Session {
  public:
   Session(const Network& network, int64_t batch)

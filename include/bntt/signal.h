@@ -12,13 +12,14 @@ namespace bntt {
 using SpikeWord = uint64_t;
 inline constexpr int64_t kSpikesPerWord = 64;
 
-/// Spikes of a whole map over some steps, as bit planes packed along channels: bit c % 64 of word c / 64.
-/// A value is the sum over planes of plane weight x bit: {1} for hidden spikes, {+1, -1} for signed
-/// input, {1, 2, 4, ...} for event counts. Bits past the last channel are always zero.
+/// Spikes of a whole map over some steps, as bit planes packed along channels: bit c % 64 of word c
+/// / 64. A value is the sum over planes of plane weight x bit: {1} for hidden spikes, {+1, -1} for
+/// signed input, {1, 2, 4, ...} for event counts. Bits past the last channel are always zero.
 class SpikeTrain {
  public:
   SpikeTrain() = default;
-  SpikeTrain(int64_t steps, int64_t batch, MapShape shape, std::vector<float> plane_weights = {1.0F});
+  SpikeTrain(int64_t steps, int64_t batch, MapShape shape,
+             std::vector<float> plane_weights = {1.0F});
 
   int64_t steps() const { return steps_; }
   int64_t batch() const { return batch_; }

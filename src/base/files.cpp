@@ -49,7 +49,8 @@ bool write_all(int descriptor, const void* data, std::size_t size) {
 
 // A rename is on disk only once its directory is.
 void sync_directory(const fs::path& directory) {
-  const Descriptor handle(::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor handle(
+      ::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_CLOEXEC));
   if (handle.get() >= 0) ::fsync(handle.get());
 }
 

@@ -17,8 +17,8 @@ enum class Purpose : uint32_t {
   calibration = 6,
 };
 
-/// Where a draw stands. Every random number is a pure function of (seed, purpose, place), so batch size,
-/// thread count, prefetching and resuming cannot change which numbers a sample gets.
+/// Where a draw stands. Every random number is a pure function of (seed, purpose, place), so batch
+/// size, thread count, prefetching and resuming cannot change which numbers a sample gets.
 struct Place {
   uint32_t epoch = 0;
   uint32_t sample = 0;
@@ -28,8 +28,7 @@ struct Place {
 
 /// Four independent 32-bit numbers: Philox4x32-10 (Salmon et al. 2011).
 inline std::array<uint32_t, 4> draw4(uint64_t seed, Purpose purpose, const Place& place) {
-  const r123::Philox4x32::ctr_type counter = {
-      {place.block, place.step, place.sample, place.epoch}};
+  const r123::Philox4x32::ctr_type counter = {{place.block, place.step, place.sample, place.epoch}};
   const auto high = static_cast<uint32_t>(seed >> 32) ^ (static_cast<uint32_t>(purpose) << 24);
   const r123::Philox4x32::key_type key = {{static_cast<uint32_t>(seed), high}};
   const auto bits = r123::Philox4x32{}(counter, key);

@@ -34,7 +34,8 @@ class SingleThreaded {
 };
 
 memory view(const memory::desc& layout, const float* data) {
-  return {layout, cpu(), const_cast<float*>(data)};  // oneDNN's arguments are untyped about constness
+  return {layout, cpu(),
+          const_cast<float*>(data)};  // oneDNN's arguments are untyped about constness
 }
 
 int64_t floats(const memory::desc& layout) {
@@ -73,14 +74,18 @@ struct DenseConvolution::Primitives {
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
 
-    forward_descriptor = {{dnnl::prop_kind::forward_training, algorithm, input, any_weights, output,
-                           one, one, one},
-                          attributes,
-                          cpu()};
-    input_descriptor = {
-        {algorithm, input, any_weights, output, one, one, one}, attributes, cpu(), forward_descriptor};
-    weight_descriptor = {
-        {algorithm, input, any_weights, output, one, one, one}, attributes, cpu(), forward_descriptor};
+    forward_descriptor = {
+        {dnnl::prop_kind::forward_training, algorithm, input, any_weights, output, one, one, one},
+        attributes,
+        cpu()};
+    input_descriptor = {{algorithm, input, any_weights, output, one, one, one},
+                        attributes,
+                        cpu(),
+                        forward_descriptor};
+    weight_descriptor = {{algorithm, input, any_weights, output, one, one, one},
+                         attributes,
+                         cpu(),
+                         forward_descriptor};
     forward = dnnl::convolution_forward(forward_descriptor);
     input_gradient = dnnl::convolution_backward_data(input_descriptor);
     weight_gradient = dnnl::convolution_backward_weights(weight_descriptor);

@@ -17,7 +17,8 @@ const KernelSet& chosen_set() {
   if (found != kernel_sets().end()) return *found;
   std::string names;
   for (const KernelSet& set : kernel_sets()) names += (names.empty() ? "" : ", ") + set.name;
-  throw Error(fmt::format("BNTT_KERNELS is '{}', expected one of {} on this machine", wanted, names));
+  throw Error(
+      fmt::format("BNTT_KERNELS is '{}', expected one of {} on this machine", wanted, names));
 }
 
 }  // namespace

@@ -10,18 +10,18 @@
 namespace bntt::kernels {
 
 /// Mean and sum of squared deviations of each channel over `samples` rows of [sample, channel].
-/// Deviations are taken from the first row and summed in fp32 over runs of kMomentRun rows, the runs in fp64:
-/// never E[x²] − μ² of the raw values, which cancels in fp32.
+/// Deviations are taken from the first row and summed in fp32 over runs of kMomentRun rows, the
+/// runs in fp64: never E[x²] − μ² of the raw values, which cancels in fp32.
 using ChannelMoments = void(const float* values, int64_t samples, int64_t channels, float* mean,
                             float* squared_deviations);
 inline constexpr int64_t kMomentRun = 64;
 
-/// Adds one bit plane of one frame, pooled: dense[y, x, channel] += weight · scale · bit. Pooled spikes are sums of equal
-/// powers of two for the usual pools, so that their order does not matter.
+/// Adds one bit plane of one frame, pooled: dense[y, x, channel] += weight · scale · bit. Pooled
+/// spikes are sums of equal powers of two for the usual pools, so that their order does not matter.
 using AddSpikes = void(const PooledMap& map, const SpikeWord* words, float weight, float* dense);
 
-/// The same kernels for one instruction set. All sets give the same bits: each uses the reference's operations in the
-/// reference's order, without fused multiply-adds.
+/// The same kernels for one instruction set. All sets give the same bits: each uses the reference's
+/// operations in the reference's order, without fused multiply-adds.
 struct KernelSet {
   std::string name;
   SpikingForward* spiking_forward = nullptr;

@@ -6,8 +6,8 @@ namespace bntt::kernels {
 
 enum class Transpose { no, yes };
 
-/// c[rows, columns] = a · b, or += with `accumulate`; row-major and contiguous after transposition of the operand named.
-/// Single-threaded inside a parallel loop (oneDNN's sgemm).
+/// c[rows, columns] = a · b, or += with `accumulate`; row-major and contiguous after transposition
+/// of the operand named. Single-threaded inside a parallel loop (oneDNN's sgemm).
 struct MatmulShape {
   int64_t rows = 0;
   int64_t columns = 0;

@@ -35,7 +35,8 @@ struct Affine {
 /// v_t = c_{t-1} + y_t;  o_t = [v_t > θ];  then what is carried on:
 ///   instant, soft  c_t = λ (v_t − θ o_t)        delayed, soft  c_t = λ v_t − θ o_t
 ///   hard           c_t = λ v_t (1 − o_t)
-/// With delayed propagation the stage after this one sees o_t one step later; that is a matter of labelling steps, see StagePlan.
+/// With delayed propagation the stage after this one sees o_t one step later; that is a matter of
+/// labelling steps, see StagePlan.
 struct Dynamics {
   float leak = 1.0F;
   float threshold = 1.0F;
@@ -45,7 +46,8 @@ struct Dynamics {
   SurrogateSpec surrogate;
 };
 
-/// The currents of the window; a constant current (direct encoding) is stored once and has stride 0.
+/// The currents of the window; a constant current (direct encoding) is stored once and has stride
+/// 0.
 struct Currents {
   const float* data = nullptr;  // [step, batch, y, x, channel]
   int64_t step_stride = 0;
@@ -61,8 +63,8 @@ struct PixelBlock {
 
 /// Reads and writes `carry` [batch, y, x, channel]; sets the spikes [step, batch, y, x, word].
 using SpikingForward = void(const NeuronShape& shape, const Dynamics& dynamics,
-                            const Affine& affine, const Currents& currents,
-                            const PixelBlock& block, float* carry, SpikeWord* spikes);
+                            const Affine& affine, const Currents& currents, const PixelBlock& block,
+                            float* carry, SpikeWord* spikes);
 
 /// The gradient that arrives at the spikes, behind the pool that the next stage reads them through.
 struct SpikeGradient {
@@ -78,19 +80,21 @@ struct SpikeGradient {
   }
 };
 
-/// Sums over the samples of one row, for the norm's backward: [step, channel] each. A block adds its own sum once.
+/// Sums over the samples of one row, for the norm's backward: [step, channel] each. A block adds
+/// its own sum once.
 struct GradientSums {
   float* gradient = nullptr;             // Σ ∂L/∂y
   float* gradient_times_unit = nullptr;  // Σ ∂L/∂y · x̂
 };
 
-/// Recomputes the membrane from the currents (the window starts from rest; same arithmetic as forward, so the same spikes),
-/// then runs back through time: writes ∂L/∂y [step, batch, y, x, channel] and adds to the sums. `scratch` holds
-/// backward_scratch() floats. `norm_gradient` may be the memory of the arriving gradient when there is no pool.
+/// Recomputes the membrane from the currents (the window starts from rest; same arithmetic as
+/// forward, so the same spikes), then runs back through time: writes ∂L/∂y [step, batch, y, x,
+/// channel] and adds to the sums. `scratch` holds backward_scratch() floats. `norm_gradient` may be
+/// the memory of the arriving gradient when there is no pool.
 using SpikingBackward = void(const NeuronShape& shape, const Dynamics& dynamics,
                              const Affine& affine, const Currents& currents,
-                             const SpikeGradient& arriving, const PixelBlock& block,
-                             float* scratch, float* norm_gradient, const GradientSums& sums);
+                             const SpikeGradient& arriving, const PixelBlock& block, float* scratch,
+                             float* norm_gradient, const GradientSums& sums);
 
 /// The membranes of every step of a block, and the gradient carried from step to step.
 inline int64_t backward_scratch(const NeuronShape& shape, int64_t block_pixels) {
@@ -111,7 +115,8 @@ struct NormGradientRows {
   const float* offset = nullptr;  // [step, row, channel]
 };
 
-/// Turns ∂L/∂y into ∂L/∂x in place. For a constant current the sum over steps goes to the first step's place.
+/// Turns ∂L/∂y into ∂L/∂x in place. For a constant current the sum over steps goes to the first
+/// step's place.
 using NormBackward = void(const NeuronShape& shape, const Affine& affine,
                           const NormGradientRows& rows, const Currents& currents,
                           const PixelBlock& block, float* gradient);

@@ -99,8 +99,8 @@ void spiking_backward(const NeuronShape& shape, const Dynamics& dynamics, const 
         const bool cleared = dynamics.reset == Reset::hard && v[i] > dynamics.threshold;
         const float through_carry = cleared ? 0.0F : dynamics.leak * carried_gradient[i];
         const float gradient =
-            through_carry + spike_gradient * surrogate_slope(dynamics.surrogate, v[i],
-                                                             dynamics.threshold);
+            through_carry +
+            spike_gradient * surrogate_slope(dynamics.surrogate, v[i], dynamics.threshold);
         out[i] = gradient;
         carried_gradient[i] = gradient;
         sum += gradient;
@@ -124,9 +124,9 @@ void norm_backward(const NeuronShape& shape, const Affine& affine, const NormGra
     for (int64_t p = 0; p < block.end - block.begin; ++p) {
       for (int64_t c = 0; c < channels; ++c) {
         const int64_t i = p * channels + c;
-        const float x_gradient = (rows.scale[r + c] * at_step[i] -
-                                  rows.slope[r + c] * row.unit(p, channels, c)) -
-                                 rows.offset[r + c];
+        const float x_gradient =
+            (rows.scale[r + c] * at_step[i] - rows.slope[r + c] * row.unit(p, channels, c)) -
+            rows.offset[r + c];
         if (constant && step > 0) {
           block_gradient[i] += x_gradient;
         } else {
@@ -199,8 +199,8 @@ void spike_conv_forward(const SpikeConvolution& convolution, const SpikePlane& p
               sum += weights[(tap * map.channels + by_pixel.entries[e]) * width + out % width];
             }
           }
-          const int64_t at = ((frame * map.height + y) * map.width + x) *
-                                 convolution.output_channels + out;
+          const int64_t at =
+              ((frame * map.height + y) * map.width + x) * convolution.output_channels + out;
           output[at] = accumulate ? output[at] + factor * sum : factor * sum;
         }
       }

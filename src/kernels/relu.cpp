@@ -10,8 +10,8 @@ void relu_forward(const NeuronShape& shape, const Affine& affine, const Currents
   const int64_t channels = shape.channels;
   for (int64_t step = 0; step < shape.steps; ++step) {
     const StepRow row(shape, affine, currents, block, step);
-    float* out = activations +
-                 ((step * shape.batch + block.image) * shape.pixels + block.begin) * channels;
+    float* out =
+        activations + ((step * shape.batch + block.image) * shape.pixels + block.begin) * channels;
     for (int64_t p = 0; p < block.end - block.begin; ++p) {
       for (int64_t c = 0; c < channels; ++c) {
         out[p * channels + c] = std::max(0.0F, row.gain[c] * row.unit(p, channels, c));

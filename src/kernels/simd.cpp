@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <numbers>
+#include <utility>
 
 #include "kernels/kernel_set.h"
 #include "kernels/step_row.h"
@@ -23,12 +24,14 @@ using Tag = HWY_FULL(float);
 using Vector = hn::Vec<Tag>;
 using Mask = hn::Mask<Tag>;
 
-/// A vector's worth of channels, or the rest at the end of a row: loads give zero and stores do nothing past the end.
+/// A vector's worth of channels, or the rest at the end of a row: loads give zero and stores do
+/// nothing past the end.
 class Channels {
  public:
   Channels(int64_t first, int64_t end)
       : whole_(end - first >= Width()),
-        mask_(hn::FirstN(Tag(), static_cast<size_t>(std::min(end - first, Width())))) {}
+        count_(std::min(end - first, Width())),
+        mask_(hn::FirstN(Tag(), static_cast<size_t>(count_))) {}
 
   static int64_t Width() { return static_cast<int64_t>(hn::Lanes(Tag())); }
 
@@ -38,6 +41,12 @@ class Channels {
   void Store(Vector v, float* to) const {
     if (HWY_LIKELY(whole_)) {
       hn::StoreU(v, Tag(), to);
+    } else if constexpr (HWY_TARGET == HWY_AVX2) {
+      // AMD's cores before Zen 4 take some twenty cycles for AVX2's masked store; this takes as
+      // many as it has lanes.
+      HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
+      hn::Store(v, Tag(), lanes);
+      for (int64_t i = 0; i < count_; ++i) to[i] = lanes[i];
     } else {
       hn::BlendedStore(v, mask_, Tag(), to);
     }
@@ -52,6 +61,7 @@ class Channels {
 
  private:
   bool whole_;
+  int64_t count_;
   Mask mask_;
 };
 
@@ -74,9 +84,8 @@ struct VectorDynamics {
   explicit VectorDynamics(const Dynamics& dynamics)
       : leak(hn::Set(Tag(), dynamics.leak)),
         threshold(hn::Set(Tag(), dynamics.threshold)),
-        reset_slope(hn::Set(Tag(), dynamics.reset_before_leak
-                                       ? -dynamics.leak * dynamics.threshold
-                                       : -dynamics.threshold)),
+        reset_slope(hn::Set(Tag(), dynamics.reset_before_leak ? -dynamics.leak * dynamics.threshold
+                                                              : -dynamics.threshold)),
         hard(dynamics.reset == Reset::hard),
         reset_before_leak(dynamics.reset_before_leak) {}
 
@@ -89,9 +98,7 @@ struct VectorDynamics {
     return hn::Sub(hn::Mul(leak, v), drop);
   }
 
-  Vector ResetSlope(Vector v) const {
-    return hard ? hn::Mul(hn::Neg(leak), v) : reset_slope;
-  }
+  Vector ResetSlope(Vector v) const { return hard ? hn::Mul(hn::Neg(leak), v) : reset_slope; }
 };
 
 void SpikingForwardSimd(const NeuronShape& shape, const Dynamics& dynamics, const Affine& affine,
@@ -107,7 +114,8 @@ void SpikingForwardSimd(const NeuronShape& shape, const Dynamics& dynamics, cons
     const StepRow row(shape, affine, currents, block, step);
     SpikeWord* block_spikes =
         spikes + ((step * shape.batch + block.image) * shape.pixels + block.begin) * words;
-    // A vector of channels for all pixels of the block: its norm stays in registers. The first one of a word sets it.
+    // A vector of channels for all pixels of the block: its norm stays in registers. The first one
+    // of a word sets it.
     for (int64_t c = 0; c < channels; c += width) {
       const Channels lanes(c, channels);
       const AffineRow norm(row, lanes, c);
@@ -195,16 +203,16 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
                 ? hn::Zero(Tag())
                 : hn::Mul(lanes.Load(arriving_frame + pooled[p] * channels + c), pool_scale);
         if (!dynamics.detach_reset) {
-          spike_gradient = hn::Add(
-              spike_gradient, hn::Mul(carry_gradient, vector_dynamics.ResetSlope(v)));
+          spike_gradient =
+              hn::Add(spike_gradient, hn::Mul(carry_gradient, vector_dynamics.ResetSlope(v)));
         }
         Vector through_carry = hn::Mul(vector_dynamics.leak, carry_gradient);
         if (vector_dynamics.hard) {
           through_carry = hn::IfThenZeroElse(vector_dynamics.Fired(v), through_carry);
         }
         const Vector gradient =
-            hn::Add(through_carry, hn::Mul(spike_gradient,
-                                           Slope<kind>(v, vector_dynamics.threshold, alpha)));
+            hn::Add(through_carry,
+                    hn::Mul(spike_gradient, Slope<kind>(v, vector_dynamics.threshold, alpha)));
         lanes.Store(gradient, out + i);
         lanes.Store(gradient, carried_gradient + i);
         sum = hn::Add(sum, gradient);
@@ -224,11 +232,19 @@ void SpikingBackwardSimd(const NeuronShape& shape, const Dynamics& dynamics, con
                          const GradientSums& sums) {
   SpikingBackward* variant = nullptr;
   switch (dynamics.surrogate.kind) {
-    case SurrogateKind::triangle: variant = SpikingBackwardAs<SurrogateKind::triangle>; break;
-    case SurrogateKind::arctan: variant = SpikingBackwardAs<SurrogateKind::arctan>; break;
-    case SurrogateKind::rectangle: variant = SpikingBackwardAs<SurrogateKind::rectangle>; break;
+    case SurrogateKind::triangle:
+      variant = SpikingBackwardAs<SurrogateKind::triangle>;
+      break;
+    case SurrogateKind::arctan:
+      variant = SpikingBackwardAs<SurrogateKind::arctan>;
+      break;
+    case SurrogateKind::rectangle:
+      variant = SpikingBackwardAs<SurrogateKind::rectangle>;
+      break;
     // Its exponential is the C library's: no vector form gives the same bits.
-    case SurrogateKind::sigmoid: variant = reference_kernels().spiking_backward; break;
+    case SurrogateKind::sigmoid:
+      variant = reference_kernels().spiking_backward;
+      break;
   }
   variant(shape, dynamics, affine, currents, arriving, block, scratch, norm_gradient, sums);
 }
@@ -319,47 +335,79 @@ void AddSpikesSimd(const PooledMap& map, const SpikeWord* words, float weight, f
   }
 }
 
-/// The rows of one output pixel's spikes, summed in `vectors` registers.
-template <int vectors>
+/// Sums of `pixels` neighbouring outputs, `vectors` registers each. A spike adds to up to three of
+/// them, which keeps as many additions under way as the hardware can; each output still adds its
+/// rows in the order of taps, then of the list.
+template <int vectors, int pixels>
+struct OutputTile {
+  Vector sums[pixels][vectors];
+
+  void Clear() {
+    for (auto& pixel : sums) {
+      for (Vector& sum : pixel) sum = hn::Zero(Tag());
+    }
+  }
+
+  /// The spikes of the source pixel at `position` (0 lies left of the tile): output o sees it
+  /// through tap column position - o of this row of taps.
+  template <int position>
+  HWY_INLINE void Walk(const int32_t* begin, const int32_t* end, const float* row_weights,
+                       int64_t tap_stride, int64_t width) {
+    constexpr int kFirst = position < 2 ? 0 : position - 2;
+    constexpr int kLast = position < pixels ? position : pixels - 1;
+    const int64_t lanes = Channels::Width();
+    for (const int32_t* e = begin; e < end; ++e) {
+      const float* row = row_weights + *e * width;
+      for (int o = kFirst; o <= kLast; ++o) {
+        const float* tap_row = row + (position - o) * tap_stride;
+        for (int v = 0; v < vectors; ++v) {
+          sums[o][v] = hn::Add(sums[o][v], hn::LoadU(Tag(), tap_row + v * lanes));
+        }
+      }
+    }
+  }
+};
+
+template <int vectors, int pixels>
 void SpikeConvForwardAs(const SpikeConvolution& convolution, const SpikePlane& plane,
                         const SpikeLists& by_pixel, const float* packed_weights, bool accumulate,
                         float* output) {
   const MapShape map = convolution.map.pooled();
   const int64_t lanes = Channels::Width();
   const int64_t width = vectors * lanes;
+  const int64_t tap_stride = map.channels * width;
   const Vector factor = hn::Set(Tag(), plane.weight * convolution.map.scale());
   for (int64_t block = 0; block < convolution.blocks(); ++block) {
     const float* weights = packed_weights + block * convolution.block_weights();
-    for (int64_t frame = 0; frame < plane.frames; ++frame) {
-      for (int64_t y = 0; y < map.height; ++y) {
-        for (int64_t x = 0; x < map.width; ++x) {
-          Vector sums[vectors];
-          for (Vector& sum : sums) sum = hn::Zero(Tag());
-          for (int64_t from_y = std::max<int64_t>(0, y - 1);
-               from_y <= std::min(map.height - 1, y + 1); ++from_y) {
-            for (int64_t from_x = std::max<int64_t>(0, x - 1);
-                 from_x <= std::min(map.width - 1, x + 1); ++from_x) {
-              const int64_t tap = (from_y - y + 1) * 3 + from_x - x + 1;
-              const float* tap_weights = weights + tap * map.channels * width;
-              const int64_t pixel = (frame * map.height + from_y) * map.width + from_x;
-              const int32_t* end = by_pixel.entries + by_pixel.starts[pixel + 1];
-              for (const int32_t* e = by_pixel.entries + by_pixel.starts[pixel]; e < end; ++e) {
-                const float* row = tap_weights + *e * width;
-                for (int v = 0; v < vectors; ++v) {
-                  sums[v] = hn::Add(sums[v], hn::LoadU(Tag(), row + v * lanes));
-                }
-              }
-            }
+    for (int64_t row = 0; row < plane.frames * map.height; ++row) {
+      const int64_t y = row % map.height;
+      for (int64_t x = 0; x < map.width; x += pixels) {
+        OutputTile<vectors, pixels> tile;
+        tile.Clear();
+        for (int64_t ky = y == 0 ? 1 : 0; ky < (y == map.height - 1 ? 2 : 3); ++ky) {
+          const float* row_weights = weights + ky * 3 * tap_stride;
+          const int64_t first = (row + ky - 1) * map.width + x - 1;
+          const auto walk = [&]<int position>(std::integral_constant<int, position>) HWY_ATTR {
+            const int64_t from_x = x - 1 + position;
+            if (from_x < 0 || from_x >= map.width) return;
+            const int32_t* starts = by_pixel.starts + first + position;
+            tile.template Walk<position>(by_pixel.entries + starts[0], by_pixel.entries + starts[1],
+                                         row_weights, tap_stride, width);
+          };
+          [&]<int... position>(std::integer_sequence<int, position...>) HWY_ATTR {
+            (walk(std::integral_constant<int, position>{}), ...);
           }
-          float* out = output + ((frame * map.height + y) * map.width + x) *
-                                    convolution.output_channels + block * width;
+          (std::make_integer_sequence<int, pixels + 2>{});
+        }
+        for (int o = 0; o < pixels && x + o < map.width; ++o) {
+          float* out = output + (row * map.width + x + o) * convolution.output_channels;
           for (int v = 0; v < vectors; ++v) {
-            const int64_t first = block * width + v * lanes;
-            if (first >= convolution.output_channels) break;
-            const Channels channels(first, convolution.output_channels);
-            Vector result = hn::Mul(factor, sums[v]);
-            if (accumulate) result = hn::Add(channels.Load(out + v * lanes), result);
-            channels.Store(result, out + v * lanes);
+            const int64_t channel = block * width + v * lanes;
+            if (channel >= convolution.output_channels) break;
+            const Channels channels(channel, convolution.output_channels);
+            Vector result = hn::Mul(factor, tile.sums[o][v]);
+            if (accumulate) result = hn::Add(channels.Load(out + channel), result);
+            channels.Store(result, out + channel);
           }
         }
       }
@@ -377,7 +425,8 @@ void WeightGradientRows(const int32_t* begin, const int32_t* end, const float* b
     for (Vector& sum : tap) sum = hn::Zero(Tag());
   }
   for (const int32_t* e = begin; e < end; ++e) {
-    const float* right = bordered + (*e + 1) * width;  // tap 0 of a row looks one pixel to the right
+    const float* right =
+        bordered + (*e + 1) * width;  // tap 0 of a row looks one pixel to the right
     for (int tap = 0; tap < 3; ++tap) {
       for (int v = 0; v < vectors; ++v) {
         sums[tap][v] = hn::Add(sums[tap][v], hn::LoadU(Tag(), right - tap * width + v * lanes));
@@ -411,10 +460,18 @@ void SpikeConvWeightGradientSimd(const SpikeConvolution& convolution, const Spik
         float* rows = block_gradient + (ky * 3 * channels + in) * width + v * lanes;
         const int64_t stride = channels * width;
         switch (std::min(kGroup, width / lanes - v)) {
-          case 1: WeightGradientRows<1>(begin, end, from, width, factor, stride, rows); break;
-          case 2: WeightGradientRows<2>(begin, end, from, width, factor, stride, rows); break;
-          case 3: WeightGradientRows<3>(begin, end, from, width, factor, stride, rows); break;
-          default: WeightGradientRows<4>(begin, end, from, width, factor, stride, rows); break;
+          case 1:
+            WeightGradientRows<1>(begin, end, from, width, factor, stride, rows);
+            break;
+          case 2:
+            WeightGradientRows<2>(begin, end, from, width, factor, stride, rows);
+            break;
+          case 3:
+            WeightGradientRows<3>(begin, end, from, width, factor, stride, rows);
+            break;
+          default:
+            WeightGradientRows<4>(begin, end, from, width, factor, stride, rows);
+            break;
         }
       }
     }
@@ -425,11 +482,13 @@ void SpikeConvForwardSimd(const SpikeConvolution& convolution, const SpikePlane&
                           const SpikeLists& by_pixel, const float* packed_weights, bool accumulate,
                           float* output) {
   static_assert(kMaxBlockVectors == 8);
-  constexpr SpikeConvForward* kBySize[] = {
-      SpikeConvForwardAs<1>, SpikeConvForwardAs<2>, SpikeConvForwardAs<3>, SpikeConvForwardAs<4>,
-      SpikeConvForwardAs<5>, SpikeConvForwardAs<6>, SpikeConvForwardAs<7>, SpikeConvForwardAs<8>};
-  kBySize[convolution.block_channels / Channels::Width() - 1](
-      convolution, plane, by_pixel, packed_weights, accumulate, output);
+  // Tiles of about a dozen sums: what fits the sixteen registers of AVX2.
+  constexpr SpikeConvForward* kBySize[] = {SpikeConvForwardAs<1, 8>, SpikeConvForwardAs<2, 6>,
+                                           SpikeConvForwardAs<3, 4>, SpikeConvForwardAs<4, 3>,
+                                           SpikeConvForwardAs<5, 2>, SpikeConvForwardAs<6, 2>,
+                                           SpikeConvForwardAs<7, 1>, SpikeConvForwardAs<8, 1>};
+  kBySize[convolution.block_channels / Channels::Width() - 1](convolution, plane, by_pixel,
+                                                              packed_weights, accumulate, output);
 }
 
 KernelSet MakeKernelSet() {

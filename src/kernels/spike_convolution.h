@@ -7,9 +7,10 @@
 
 namespace bntt::kernels {
 
-/// 3x3 convolution of spikes, padding 1, that walks the set bits and adds rows: work in proportion to the spikes.
-/// Output channels are taken in blocks whose sums stay in registers; weights and their gradient are laid out for that as
-/// [block, tap, in, channel of the block], zero past the last channel.
+/// 3x3 convolution of spikes, padding 1, that walks the set bits and adds rows: work in proportion
+/// to the spikes. Output channels are taken in blocks whose sums stay in registers; weights and
+/// their gradient are laid out for that as [block, tap, in, channel of the block], zero past the
+/// last channel.
 struct SpikeConvolution {
   PooledMap map;  // of the input
   int64_t output_channels = 0;
@@ -29,7 +30,8 @@ struct SpikePlane {
   int64_t frames = 0;
 };
 
-/// Where the spikes of a plane are: entries [starts[i], starts[i + 1]) belong to pixel or channel i.
+/// Where the spikes of a plane are: entries [starts[i], starts[i + 1]) belong to pixel or channel
+/// i.
 struct SpikeLists {
   int32_t* starts = nullptr;
   int32_t* entries = nullptr;
@@ -43,21 +45,25 @@ inline int64_t pixel_list_starts(const PooledMap& map, int64_t frames) {
 }
 inline int64_t channel_list_starts(const PooledMap& map) { return map.source.channels + 1; }
 
-/// The channels that spike at each pooled pixel of each frame, in the order of the window's pixels, then of channels.
+/// The channels that spike at each pooled pixel of each frame, in the order of the window's pixels,
+/// then of channels.
 void list_by_pixel(const PooledMap& map, const SpikePlane& plane, const SpikeLists& lists);
 
-/// For each channel the pixels where it spikes, over all frames in order, as offsets into maps that carry a border of one
-/// pixel all round: frame · (height + 2)(width + 2) + (y + 1)(width + 2) + x + 1 of the pooled map.
+/// For each channel the pixels where it spikes, over all frames in order, as offsets into maps that
+/// carry a border of one pixel all round: frame · (height + 2)(width + 2) + (y + 1)(width + 2) + x
+/// + 1 of the pooled map.
 void list_by_channel(const PooledMap& map, const SpikePlane& plane, const SpikeLists& lists);
 
-/// output [frame, y, x, channel] = weight · scale · Σ of the weight rows of a plane's spikes, or += with `accumulate`.
-/// Per output: taps in order, within a tap the listed order; then the factor once.
+/// output [frame, y, x, channel] = weight · scale · Σ of the weight rows of a plane's spikes, or +=
+/// with `accumulate`. Per output: taps in order, within a tap the listed order; then the factor
+/// once.
 using SpikeConvForward = void(const SpikeConvolution& convolution, const SpikePlane& plane,
                               const SpikeLists& by_pixel, const float* packed_weights,
                               bool accumulate, float* output);
 
-/// Adds one plane's part to one block of the packed weight gradient: += weight · scale · Σ of the gradients at its spikes,
-/// in the listed order. `bordered` holds the block's channels with a zero border: [frame, y + 2, x + 2, channel].
+/// Adds one plane's part to one block of the packed weight gradient: += weight · scale · Σ of the
+/// gradients at its spikes, in the listed order. `bordered` holds the block's channels with a zero
+/// border: [frame, y + 2, x + 2, channel].
 using SpikeConvWeightGradient = void(const SpikeConvolution& convolution, const SpikePlane& plane,
                                      const SpikeLists& by_channel, const float* bordered,
                                      float* block_gradient);

@@ -20,7 +20,8 @@ inline void for_each_spike(const SpikeWord* pixel, int64_t words, const Visit& v
   }
 }
 
-/// Calls visit(pooled pixel with its frame, words of a source pixel), frame by frame, pooled pixel by pooled pixel.
+/// Calls visit(pooled pixel with its frame, words of a source pixel), frame by frame, pooled pixel
+/// by pooled pixel.
 template <typename Visit>
 inline void for_each_pixel(const PooledMap& map, const SpikePlane& plane, const Visit& visit) {
   const MapShape pooled = map.pooled();

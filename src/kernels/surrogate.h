@@ -23,7 +23,8 @@ inline float surrogate_slope(const SurrogateSpec& surrogate, float v, float thre
       const float scaled = std::numbers::pi_v<float> * distance;
       return surrogate.alpha / (1.0F + scaled * scaled);
     }
-    case SurrogateKind::rectangle: break;
+    case SurrogateKind::rectangle:
+      break;
   }
   return std::fabs(distance) < 0.5F ? surrogate.alpha : 0.0F;
 }

@@ -17,9 +17,9 @@ void pool_frame(const PooledMap& map, const float* source, float* pooled) {
       std::fill_n(out, shape.channels, 0.0F);
       for (int64_t dy = 0; dy < map.pool_height; ++dy) {
         for (int64_t dx = 0; dx < map.pool_width; ++dx) {
-          const float* in = source + ((y * map.pool_height + dy) * map.source.width +
-                                      x * map.pool_width + dx) *
-                                         shape.channels;
+          const float* in =
+              source + ((y * map.pool_height + dy) * map.source.width + x * map.pool_width + dx) *
+                           shape.channels;
           for (int64_t c = 0; c < shape.channels; ++c) out[c] += in[c];
         }
       }

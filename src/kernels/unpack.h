@@ -6,8 +6,8 @@
 
 namespace bntt::kernels {
 
-/// A map read through an average pool: pooled pixel (y, x) is the mean of a pool_height x pool_width window.
-/// Pixels right of and below the last whole window are dropped.
+/// A map read through an average pool: pooled pixel (y, x) is the mean of a pool_height x
+/// pool_width window. Pixels right of and below the last whole window are dropped.
 struct PooledMap {
   MapShape source;
   int64_t pool_height = 1;
@@ -23,7 +23,8 @@ struct PooledMap {
 /// Averages one dense frame: source[y, x, channel] to pooled[y, x, channel].
 void pool_frame(const PooledMap& map, const float* source, float* pooled);
 
-/// The transpose of pool_frame: spreads each pooled gradient over its window; dropped pixels get zero.
+/// The transpose of pool_frame: spreads each pooled gradient over its window; dropped pixels get
+/// zero.
 void unpool_frame(const PooledMap& map, const float* pooled, float* source);
 
 int64_t count_spikes(const SpikeWord* words, int64_t count);

@@ -15,21 +15,25 @@ int64_t frames_per_dense_chunk(const StagePlan& plan) {
   return std::clamp<int64_t>(kCacheFloats / (plan.input.size() + plan.output.size()), 1, 16);
 }
 
-// Enough pixels to use a block of weights again and again, few enough that one image of few steps feeds all threads.
+// Enough pixels to use a block of weights again and again, few enough that one image of few steps
+// feeds all threads.
 int64_t frames_per_walk(const kernels::SpikeConvolution& convolution) {
   constexpr int64_t kPixels = 512;
   return std::max<int64_t>(1, kPixels / convolution.map.pooled().pixels());
 }
 
-// The bordered gradient of a block should stay in the second-level cache, and give each channel a few dozen spikes.
+// The bordered gradient of a block should stay in the second-level cache, and give each channel a
+// few dozen spikes. By the shape alone, not by the kernel set's block: sums must not depend on the
+// instruction set.
 int64_t frames_per_gradient_walk(const kernels::SpikeConvolution& convolution) {
   constexpr int64_t kCacheFloats = 64 * 1024;
   const MapShape map = convolution.map.pooled();
-  const int64_t bordered = (map.height + 2) * (map.width + 2) * convolution.block_channels;
-  return std::max<int64_t>(1, kCacheFloats / bordered);
+  const int64_t channels = std::min<int64_t>(64, convolution.output_channels);
+  return std::max<int64_t>(1, kCacheFloats / ((map.height + 2) * (map.width + 2) * channels));
 }
 
-// Weight gradients are summed in a number of parts that depends on the shape alone; each part costs a copy of the weights.
+// Weight gradients are summed in a number of parts that depends on the shape alone; each part costs
+// a copy of the weights.
 int64_t gradient_parts(int64_t chunks, int64_t weights) {
   constexpr int64_t kPartFloats = 16 << 20;
   return std::min(chunks, std::clamp<int64_t>(kPartFloats / weights, 4, 32));
@@ -48,7 +52,8 @@ kernels::SpikePlane plane_of(const SpikeTrain& spikes, int64_t plane, int64_t fi
           spikes.plane_weights()[plane], frames};
 }
 
-/// One block of channels of [frame, y, x, channel], with a zero border: [frame, y + 2, x + 2, channel of the block].
+/// One block of channels of [frame, y, x, channel], with a zero border: [frame, y + 2, x + 2,
+/// channel of the block].
 void copy_bordered(const MapShape& map, int64_t frames, int64_t first_channel, int64_t width,
                    const float* values, float* bordered) {
   const int64_t count = std::min(width, map.channels - first_channel);
@@ -105,7 +110,8 @@ void ConvSynapse::forward_spikes(const SpikeTrain& input, const float* weights,
     const int64_t first = i * chunk;
     const int64_t count = std::min(chunk, frames - first);
     const kernels::SpikeLists lists{
-        thread_scratch<int32_t>(ScratchSlot::starts, kernels::pixel_list_starts(spikes_.map, chunk)),
+        thread_scratch<int32_t>(ScratchSlot::starts,
+                                kernels::pixel_list_starts(spikes_.map, chunk)),
         thread_scratch<int32_t>(ScratchSlot::entries, kernels::list_entries(spikes_.map, chunk))};
     for (int64_t p = 0; p < input.planes(); ++p) {
       const kernels::SpikePlane plane = plane_of(input, p, first, count);
@@ -122,7 +128,7 @@ void ConvSynapse::weight_gradient_spikes(const SpikeTrain& input, const float* c
   const int64_t chunk = frames_per_gradient_walk(spikes_);
   const int64_t chunks = (frames + chunk - 1) / chunk;
   const int64_t size = spikes_.packed_size();
-  const int64_t parts = gradient_parts(chunks, size);
+  const int64_t parts = gradient_parts(chunks, 9 * input_.channels * output_.channels);
   const int64_t width = spikes_.block_channels;
   const int64_t bordered_size = chunk * (output_.height + 2) * (output_.width + 2) * width;
   Buffer<float> sums = Buffer<float>::zeros(parts * size);
@@ -214,8 +220,7 @@ void ConvSynapse::input_gradient(const float* current_gradient, const float* wei
   const int64_t chunk = dense_.frames();
   parallel_for((frames + chunk - 1) / chunk, [&](int64_t i) {
     const int64_t first = i * chunk;
-    const float* gradient =
-        whole_chunk(current_gradient, first, frames, chunk, output_.size());
+    const float* gradient = whole_chunk(current_gradient, first, frames, chunk, output_.size());
     float* result = input_gradient + first * input_.size();
     if (first + chunk <= frames) {
       dense_.input_gradient(gradient, packed.data(), result);

@@ -6,8 +6,9 @@
 
 namespace bntt {
 
-/// 3x3 convolution, padding 1, no bias. Spikes are walked bit by bit, in forward and for the weight gradient; real-valued input and
-/// the input gradient, which the norm's backward fills, go through the dense kernels.
+/// 3x3 convolution, padding 1, no bias. Spikes are walked bit by bit, in forward and for the weight
+/// gradient; real-valued input and the input gradient, which the norm's backward fills, go through
+/// the dense kernels.
 class ConvSynapse final : public Synapse {
  public:
   explicit ConvSynapse(const StagePlan& plan);

@@ -9,9 +9,11 @@
 namespace bntt {
 namespace {
 
-// Every product has this many rows, padded with zeros at the end: a frame's bits then do not depend on its neighbours.
+// Every product has this many rows, padded with zeros at the end: a frame's bits then do not depend
+// on its neighbours.
 constexpr int64_t kFramesPerChunk = 32;
-// Weight gradients sum over frames in order, this many at a time; the work is split over the inputs.
+// Weight gradients sum over frames in order, this many at a time; the work is split over the
+// inputs.
 constexpr int64_t kFramesPerPass = 256;
 constexpr int64_t kInputsPerBlock = 128;
 

@@ -19,8 +19,8 @@ CrossEntropy cross_entropy(const Buffer<float>& logits, std::span<const int64_t>
     result.correct += largest - z == label ? 1 : 0;
     for (int64_t k = 0; k < classes; ++k) {
       const double probability = std::exp(static_cast<double>(z[k]) - *largest) / sum;
-      result.gradient[image * classes + k] = static_cast<float>(
-          (probability - (k == label ? 1.0 : 0.0)) / static_cast<double>(batch));
+      result.gradient[image * classes + k] =
+          static_cast<float>((probability - (k == label ? 1.0 : 0.0)) / static_cast<double>(batch));
     }
   }
   result.loss /= static_cast<double>(batch);

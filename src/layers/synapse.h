@@ -7,8 +7,8 @@
 
 namespace bntt {
 
-/// The weighted connections of a stage. Time-free: the steps of a window are just more frames, one frame being one image
-/// at one step. Reads its input through the pool that precedes the stage.
+/// The weighted connections of a stage. Time-free: the steps of a window are just more frames, one
+/// frame being one image at one step. Reads its input through the pool that precedes the stage.
 class Synapse {
  public:
   virtual ~Synapse() = default;

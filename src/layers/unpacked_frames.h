@@ -8,8 +8,9 @@ namespace bntt {
 
 kernels::PooledMap pool_of(const StagePlan& plan);
 
-/// Writes frames [first, first + count) of the signal as pooled floats [frame, y, x, channel]; frames past
-/// the signal's end become zero, so that every chunk has the size its primitive was made for.
+/// Writes frames [first, first + count) of the signal as pooled floats [frame, y, x, channel];
+/// frames past the signal's end become zero, so that every chunk has the size its primitive was
+/// made for.
 void unpack_frames(const Signal& signal, const kernels::PooledMap& map, int64_t first,
                    int64_t count, float* dense);
 

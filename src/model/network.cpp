@@ -23,12 +23,12 @@ std::vector<int64_t> pytorch_shape(const StagePlan& plan) {
 Buffer<float> xavier_weights(const StagePlan& plan, uint64_t seed, uint32_t stage) {
   const int64_t taps = plan.synapse == SynapseKind::conv3x3 ? 9 : 1;
   const auto fan_out = static_cast<double>(taps * plan.output.channels);
-  const auto bound = static_cast<float>(
-      2.0 * std::sqrt(6.0 / (static_cast<double>(plan.fan_in) + fan_out)));
+  const auto bound =
+      static_cast<float>(2.0 * std::sqrt(6.0 / (static_cast<double>(plan.fan_in) + fan_out)));
   Buffer<float> weights(plan.weights);
   for (int64_t i = 0; i < weights.size(); i += 4) {
-    const auto bits = draw4(seed, Purpose::weights,
-                            {.sample = stage, .block = static_cast<uint32_t>(i / 4)});
+    const auto bits =
+        draw4(seed, Purpose::weights, {.sample = stage, .block = static_cast<uint32_t>(i / 4)});
     for (int64_t k = 0; k < std::min<int64_t>(4, weights.size() - i); ++k) {
       weights[i + k] = bound * (2.0F * uniform01(bits[k]) - 1.0F);
     }

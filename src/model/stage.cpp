@@ -61,9 +61,9 @@ RowMoments Stage::moments_of(const Window& window, const Buffer<float>& current)
     const int64_t row = i % rows.rows_per_step();
     const int64_t first_image = step * rows.batch + row * rows.images_per_row;
     kernels::kernels().channel_moments(current.data() + first_image * window.shape.frame(),
-                             rows.samples_in(row), rows.channels,
-                             moments.mean.data() + rows.at(step, row),
-                             moments.squared_deviations.data() + rows.at(step, row));
+                                       rows.samples_in(row), rows.channels,
+                                       moments.mean.data() + rows.at(step, row),
+                                       moments.squared_deviations.data() + rows.at(step, row));
   });
   for (int64_t step = computed_steps; step < rows.steps; ++step) {
     const int64_t size = rows.rows_per_step() * rows.channels;
@@ -92,12 +92,10 @@ StageTrace Stage::forward(const Signal& input, const StageNumbers& numbers, Norm
   trace.current_constant = window.constant_current;
   trace.current = currents_of(input, window, numbers.weights);
   const bool from_batch = mode == NormMode::batch && norm_->statistics_rows() > 0;
-  const RowMoments moments = from_batch || norm_->per_image()
-                                 ? moments_of(window, trace.current)
-                                 : RowMoments{.split = window.rows};
-  trace.norm = mode == NormMode::batch
-                   ? norm_->from_batch(moments, plan_.first_step, running)
-                   : norm_->from_running(moments, plan_.first_step, running);
+  const RowMoments moments = from_batch || norm_->per_image() ? moments_of(window, trace.current)
+                                                              : RowMoments{.split = window.rows};
+  trace.norm = mode == NormMode::batch ? norm_->from_batch(moments, plan_.first_step, running)
+                                       : norm_->from_running(moments, plan_.first_step, running);
   Buffer<float> carry = Buffer<float>::zeros(window.shape.batch * window.shape.frame());
   trace.output = neurons_->forward(window.shape, affine_of(trace.norm, numbers.gain, 0),
                                    view(window, trace.current), carry.data());
@@ -116,9 +114,9 @@ Signal Stage::advance(const Signal& input, int64_t first, const StageNumbers& nu
                            view(window, current), carry.data());
 }
 
-Buffer<float> Stage::backward(const Signal& input, const StageTrace& trace, const StageNumbers& numbers,
-                              NormMode mode, Arriving arriving, const Gradients& gradients,
-                              bool want_input_gradient) const {
+Buffer<float> Stage::backward(const Signal& input, const StageTrace& trace,
+                              const StageNumbers& numbers, NormMode mode, Arriving arriving,
+                              const Gradients& gradients, bool want_input_gradient) const {
   const Window window = window_of(input);
   const kernels::NeuronShape& shape = window.shape;
   const kernels::Affine affine = affine_of(trace.norm, numbers.gain, 0);
@@ -134,12 +132,12 @@ Buffer<float> Stage::backward(const Signal& input, const StageTrace& trace, cons
   neurons_->backward(shape, affine, currents, {arriving.gradient.data(), arriving.pool},
                      gradient.data(), sums);
 
-  const NormGradient rows = norm_->backward(trace.norm, sums, plan_.first_step, mode, numbers.gain,
-                                            gradients.gain);
+  const NormGradient rows =
+      norm_->backward(trace.norm, sums, plan_.first_step, mode, numbers.gain, gradients.gain);
   for_each_block(shape, [&](const kernels::PixelBlock& block) {
     kernels::kernels().norm_backward(shape, affine,
-                           {rows.scale.data(), rows.slope.data(), rows.offset.data()}, currents,
-                           block, gradient.data());
+                                     {rows.scale.data(), rows.slope.data(), rows.offset.data()},
+                                     currents, block, gradient.data());
   });
 
   synapse_->weight_gradient(input, gradient.data(), gradients.weights);

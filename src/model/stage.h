@@ -16,15 +16,16 @@ struct StageNumbers {
   const float* gain = nullptr;     // [step or 1, channel]; null where the norm has no γ
 };
 
-/// Synapse → norm → neurons, over a window of steps. Holds no state and no numbers: those are arguments.
+/// Synapse → norm → neurons, over a window of steps. Holds no state and no numbers: those are
+/// arguments.
 class Stage {
  public:
   Stage(const StagePlan& plan, int64_t run_steps, Propagation propagation);
 
   const Norm& norm() const { return *norm_; }
 
-  /// Training's window: all active steps from rest. `voltage` receives the readout's sum (null for hidden stages).
-  /// Keeps: one bit (or float, for ReLU) and one float per neuron-step.
+  /// Training's window: all active steps from rest. `voltage` receives the readout's sum (null for
+  /// hidden stages). Keeps: one bit (or float, for ReLU) and one float per neuron-step.
   StageTrace forward(const Signal& input, const StageNumbers& numbers, NormMode mode,
                      RunningStatistics& running, Buffer<float>* voltage) const;
 
@@ -33,7 +34,8 @@ class Stage {
                  const RunningStatistics& running, Buffer<float>& carry) const;
 
   struct Arriving {
-    Buffer<float> gradient;  // [step, batch, y, x, channel] behind `pool`; for the readout ∂L/∂voltage [batch, class]
+    Buffer<float> gradient;  // [step, batch, y, x, channel] behind `pool`; for the readout
+                             // ∂L/∂voltage [batch, class]
     kernels::PooledMap pool;
   };
   struct Gradients {
@@ -41,8 +43,8 @@ class Stage {
     float* gain = nullptr;
   };
 
-  /// Writes the gradients of the stage's numbers; returns the gradient at its pooled input [stored step, batch, y, x,
-  /// channel], or nothing if that is not wanted.
+  /// Writes the gradients of the stage's numbers; returns the gradient at its pooled input [stored
+  /// step, batch, y, x, channel], or nothing if that is not wanted.
   Buffer<float> backward(const Signal& input, const StageTrace& trace, const StageNumbers& numbers,
                          NormMode mode, Arriving arriving, const Gradients& gradients,
                          bool want_input_gradient) const;

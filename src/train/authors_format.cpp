@@ -106,7 +106,8 @@ TensorFile to_authors_format(const Network& network) {
       add("weight", gain.value);
       add("running_mean", running.mean);
       add("running_var", running.variance);
-      // PyTorch counts batches for averaging without momentum; with momentum the number has no effect.
+      // PyTorch counts batches for averaging without momentum; with momentum the number has no
+      // effect.
       const std::array<int64_t, 1> batches = {0};
       file.tensors.push_back(
           integer_tensor(at_step(names[i], step, "num_batches_tracked"), {}, batches));

@@ -5,13 +5,14 @@
 
 namespace bntt {
 
-/// The state dict of the authors' PyTorch models: conv1.weight, bntt1.0.weight, bntt1.0.running_mean, ..., fc1.weight,
-/// bntt_fc.0.weight, ..., fc2.weight. Further hidden fully connected layers, which their models lack, get bntt_fc2, ....
-/// Throws Error for networks that their models cannot express (a norm other than BNTT, a normalised readout).
+/// The state dict of the authors' PyTorch models: conv1.weight, bntt1.0.weight,
+/// bntt1.0.running_mean, ..., fc1.weight, bntt_fc.0.weight, ..., fc2.weight. Further hidden fully
+/// connected layers, which their models lack, get bntt_fc2, .... Throws Error for networks that
+/// their models cannot express (a norm other than BNTT, a normalised readout).
 TensorFile to_authors_format(const Network& network);
 
-/// The way back: fills a network of the same shapes. Throws Error, beginning with `origin`, for missing, superfluous and
-/// misshapen tensors.
+/// The way back: fills a network of the same shapes. Throws Error, beginning with `origin`, for
+/// missing, superfluous and misshapen tensors.
 void from_authors_format(const TensorFile& file, const std::string& origin, Network& network);
 
 /// What the tensors tell of the network they belong to.

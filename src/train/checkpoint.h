@@ -8,7 +8,8 @@
 
 namespace bntt {
 
-/// Sums that a report will average: all that must survive a stop besides the numbers of network and optimiser.
+/// Sums that a report will average: all that must survive a stop besides the numbers of network and
+/// optimiser.
 struct LossSums {
   double loss = 0.0;  ///< of images, summed
   int64_t correct = 0;
@@ -32,15 +33,16 @@ struct TrainPosition {
   int64_t best_epoch = 0;  ///< counted from 1; 0: none yet
 };
 
-/// Tensors in PyTorch's axis order under state-dict names, the network's description in the metadata. Equal states
-/// give equal bytes: no time stamps, no thread counts. `sgd` and `position` are left out of a file for inference.
+/// Tensors in PyTorch's axis order under state-dict names, the network's description in the
+/// metadata. Equal states give equal bytes: no time stamps, no thread counts. `sgd` and `position`
+/// are left out of a file for inference.
 TensorFile pack_checkpoint(const Network& network, const Sgd* sgd, const TrainPosition* position);
 
 /// The network that a checkpoint was made with. Throws Error for files that are not ours.
 NetworkSpec checkpoint_network(const TensorFile& file, const std::string& origin);
 
-/// Fills network (and optimiser); returns the position. Throws Error, beginning with `origin`, unless the file holds
-/// exactly this network.
+/// Fills network (and optimiser); returns the position. Throws Error, beginning with `origin`,
+/// unless the file holds exactly this network.
 void unpack_network(const TensorFile& file, const std::string& origin, Network& network);
 TrainPosition unpack_training(const TensorFile& file, const std::string& origin,
                               const Network& network, Sgd& sgd);
@@ -55,14 +57,17 @@ struct RunPaths {
   std::filesystem::path best() const { return directory / "best.safetensors"; }
 };
 
-/// Writes checkpoint.safetensors; the one before it becomes previous.safetensors. At any moment there is a whole one.
+/// Writes checkpoint.safetensors; the one before it becomes previous.safetensors. At any moment
+/// there is a whole one.
 void save_checkpoint(const RunPaths& paths, const TensorFile& file);
 
 enum class RunWeights { best, last };
-/// The network of a run: best.safetensors if there is one and it is wanted, otherwise the checkpoint.
+/// The network of a run: best.safetensors if there is one and it is wanted, otherwise the
+/// checkpoint.
 Network load_run_network(const RunPaths& paths, RunWeights weights = RunWeights::best);
 
-/// Reads a file of ours, checksum and all. For a damaged checkpoint the message tells of an intact previous one.
+/// Reads a file of ours, checksum and all. For a damaged checkpoint the message tells of an intact
+/// previous one.
 TensorFile load_checkpoint(const RunPaths& paths, const std::filesystem::path& file);
 
 }  // namespace bntt

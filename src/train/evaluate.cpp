@@ -61,9 +61,9 @@ Evaluation evaluate(const Network& network, const ImageSet& images, SampleRange 
   for (int64_t i = 0; i < loader.batches(); ++i) {
     const Batch batch = loader.batch(i);
     ChainState state = network.start(batch.size());
-    network.advance(encode(batch, result.active_steps, options.encoder, options.seed,
-                           kEvaluationEpoch),
-                    state, &result.activity);
+    network.advance(
+        encode(batch, result.active_steps, options.encoder, options.seed, kEvaluationEpoch), state,
+        &result.activity);
     Buffer<float> logits = network.logits(state);
     for (float& logit : logits) logit *= rescale;
     const CrossEntropy loss = cross_entropy(logits, batch.labels);

@@ -31,7 +31,8 @@ struct Evaluation {
   std::vector<double> density(const Network& network) const;
 };
 
-/// Every image of the range, in evaluation form. What an image gets does not depend on the batch it is in.
+/// Every image of the range, in evaluation form. What an image gets does not depend on the batch it
+/// is in.
 Evaluation evaluate(const Network& network, const ImageSet& images, SampleRange range,
                     const EvaluateOptions& options);
 

@@ -29,8 +29,8 @@ void begin_run_directory(const RunPaths& paths, const RunConfig& config, bool ma
 
 void expect_same_settings(const RunPaths& paths, const RunConfig& begun, RunConfig wanted) {
   wanted.data.dir = begun.data.dir;
-  const std::string difference =
-      first_difference(parse_toml(to_toml(wanted), "settings"), parse_toml(to_toml(begun), "settings"));
+  const std::string difference = first_difference(parse_toml(to_toml(wanted), "settings"),
+                                                  parse_toml(to_toml(begun), "settings"));
   if (!difference.empty()) {
     fail("{}: a resumed run keeps its settings, but {}", paths.settings().string(), difference);
   }

@@ -13,7 +13,8 @@ struct SgdOptions {
   double clip_norm = 0.0;   ///< largest norm of all gradients together; 0: no limit
 };
 
-/// v ← momentum · v + (gradient + weight_decay · w);  w ← w − learning_rate · v. As PyTorch's SGD, v starts at 0.
+/// v ← momentum · v + (gradient + weight_decay · w);  w ← w − learning_rate · v. As PyTorch's SGD,
+/// v starts at 0.
 class Sgd {
  public:
   Sgd(const Network& network, const SgdOptions& options);

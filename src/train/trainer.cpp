@@ -77,12 +77,12 @@ int64_t Trainer::steps_per_epoch() const { return split_.train.size() / config_.
 
 TrainEnd Trainer::run(const TrainHooks& hooks) {
   if (position_.epoch < config_.train.epochs) {
-    TrainLoader loader(data_.train, split_.train,
-                       {.batch = config_.train.batch,
-                        .seed = static_cast<uint64_t>(config_.train.seed),
-                        .augmentation = {.pad = config_.data.augment_pad,
-                                         .flip = config_.data.augment_flip}},
-                       {.epoch = static_cast<uint32_t>(position_.epoch), .batch = position_.batch});
+    TrainLoader loader(
+        data_.train, split_.train,
+        {.batch = config_.train.batch,
+         .seed = static_cast<uint64_t>(config_.train.seed),
+         .augmentation = {.pad = config_.data.augment_pad, .flip = config_.data.augment_flip}},
+        {.epoch = static_cast<uint32_t>(position_.epoch), .batch = position_.batch});
     while (position_.epoch < config_.train.epochs) {
       train_batch(loader.next(), hooks);
       const bool epoch_done = position_.batch == steps_per_epoch();
@@ -97,13 +97,11 @@ TrainEnd Trainer::run(const TrainHooks& hooks) {
 }
 
 void Trainer::train_batch(const Batch& batch, const TrainHooks& hooks) {
-  const double learning_rate =
-      learning_rate_at(config_.train, position_.step, steps_per_epoch());
+  const double learning_rate = learning_rate_at(config_.train, position_.step, steps_per_epoch());
   const auto seed = static_cast<uint64_t>(config_.train.seed);
-  const Trace trace =
-      network_.forward(encode(batch, active_steps(network_.spec()), encoder_, seed,
-                              static_cast<uint32_t>(position_.epoch)),
-                       NormMode::batch);
+  const Trace trace = network_.forward(encode(batch, active_steps(network_.spec()), encoder_, seed,
+                                              static_cast<uint32_t>(position_.epoch)),
+                                       NormMode::batch);
   const CrossEntropy loss = cross_entropy(trace.logits, batch.labels);
   network_.backward(trace, loss.gradient);
   sgd_.step(network_, learning_rate);
@@ -203,9 +201,9 @@ Evaluation Trainer::test(const TrainHooks& hooks) {
 }
 
 EncoderSpec encoder_for(const RunConfig& config, const DatasetSplits& data) {
-  const ChannelStatistics statistics =
-      config.data.normalisation.empty() ? data.normalisation
-                                        : dataset_normalisation(config.data.normalisation);
+  const ChannelStatistics statistics = config.data.normalisation.empty()
+                                           ? data.normalisation
+                                           : dataset_normalisation(config.data.normalisation);
   if (statistics.mean.size() != static_cast<std::size_t>(data.train.shape.channels)) {
     fail("data.normalisation: '{}' has {} channels, expected {}", config.data.normalisation,
          statistics.mean.size(), data.train.shape.channels);

@@ -44,12 +44,12 @@ struct TrainHooks {
 
 enum class TrainEnd { finished, stopped };
 
-/// One run in its directory: trains, logs, validates and checkpoints. Whatever happens between two checkpoints can be
-/// repeated: a resumed run writes the same bytes as one that never stopped.
+/// One run in its directory: trains, logs, validates and checkpoints. Whatever happens between two
+/// checkpoints can be repeated: a resumed run writes the same bytes as one that never stopped.
 class Trainer {
  public:
-  /// A new run writes run.toml; with `resume`, the run goes on from its checkpoint, if it has one. Throws Error if the
-  /// directory holds a run and `resume` is false.
+  /// A new run writes run.toml; with `resume`, the run goes on from its checkpoint, if it has one.
+  /// Throws Error if the directory holds a run and `resume` is false.
   Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bool resume);
 
   const Network& network() const { return network_; }
@@ -59,7 +59,8 @@ class Trainer {
   /// Runs to the last epoch or until the hook says stop; either way leaves a checkpoint.
   TrainEnd run(const TrainHooks& hooks);
 
-  /// The weights that validation chose (the last ones without validation), on the test images; logged.
+  /// The weights that validation chose (the last ones without validation), on the test images;
+  /// logged.
   Evaluation test(const TrainHooks& hooks);
 
  private:

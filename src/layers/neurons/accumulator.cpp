@@ -28,8 +28,9 @@ Signal Accumulator::forward(const kernels::NeuronShape& shape, const kernels::Af
 }
 
 void Accumulator::backward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
-                           const kernels::Currents& currents, const kernels::SpikeGradient& arriving,
-                           float* norm_gradient, RowGradientSums& sums) const {
+                           const kernels::Currents& currents,
+                           const kernels::SpikeGradient& arriving, float* norm_gradient,
+                           RowGradientSums& sums) const {
   const int64_t classes = shape.channels;
   for (int64_t step = 0; step < shape.steps; ++step) {
     for (int64_t image = 0; image < shape.batch; ++image) {

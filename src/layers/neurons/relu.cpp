@@ -21,8 +21,7 @@ void Relu::backward(const kernels::NeuronShape& shape, const kernels::Affine& af
                     const kernels::Currents& currents, const kernels::SpikeGradient& arriving,
                     float* norm_gradient, RowGradientSums& sums) const {
   for_each_row_block(
-      shape, sums,
-      [&](const kernels::PixelBlock& block, const kernels::GradientSums& row_sums) {
+      shape, sums, [&](const kernels::PixelBlock& block, const kernels::GradientSums& row_sums) {
         kernels::relu_backward(shape, affine, currents, arriving, block, norm_gradient, row_sums);
       });
 }

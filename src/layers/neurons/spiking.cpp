@@ -30,8 +30,7 @@ void Spiking::backward(const kernels::NeuronShape& shape, const kernels::Affine&
                        float* norm_gradient, RowGradientSums& sums) const {
   const int64_t scratch_size = kernels::backward_scratch(shape, pixels_per_block(shape));
   for_each_row_block(
-      shape, sums,
-      [&](const kernels::PixelBlock& block, const kernels::GradientSums& row_sums) {
+      shape, sums, [&](const kernels::PixelBlock& block, const kernels::GradientSums& row_sums) {
         float* scratch = thread_scratch(ScratchSlot::membrane, scratch_size);
         kernels::kernels().spiking_backward(shape, dynamics_, affine, currents, arriving, block,
                                             scratch, norm_gradient, row_sums);

@@ -80,7 +80,8 @@ NormTrace BatchNorm::from_running(const RowMoments& moments, int64_t first_step,
   return trace;
 }
 
-// With g = γ ∂L/∂y the gradient at x̂ and means over the m samples of the group (the paper's Appendix A):
+// With g = γ ∂L/∂y the gradient at x̂ and means over the m samples of the group (the paper's
+// Appendix A):
 //   ∂L/∂x = (g − mean(g) − x̂ mean(g x̂)) / √(σ² + ε);   ∂L/∂γ = Σ ∂L/∂y · x̂.
 // Fixed statistics leave ∂L/∂x = g / √(σ² + ε).
 NormGradient BatchNorm::backward(const NormTrace& trace, const RowGradientSums& sums,

@@ -4,8 +4,9 @@
 
 namespace bntt {
 
-/// What the three batch norms share: statistics over a group of steps, all images and all pixels; x̂ = (x − μ)/√(σ² + ε), y = γ x̂.
-/// They differ in which steps form a group, and in which row of γ and of the running statistics a step uses.
+/// What the three batch norms share: statistics over a group of steps, all images and all pixels; x̂
+/// = (x − μ)/√(σ² + ε), y = γ x̂. They differ in which steps form a group, and in which row of γ and
+/// of the running statistics a step uses.
 class BatchNorm : public Norm {
  public:
   using Norm::Norm;

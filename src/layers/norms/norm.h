@@ -8,8 +8,9 @@
 
 namespace bntt {
 
-/// Every norm is an affine map per step (or step and image) and channel, whose coefficients follow from sums over
-/// rows. A row is a group of whole images at one step; rows are split by shape, so sums do not depend on threads.
+/// Every norm is an affine map per step (or step and image) and channel, whose coefficients follow
+/// from sums over rows. A row is a group of whole images at one step; rows are split by shape, so
+/// sums do not depend on threads.
 struct RowSplit {
   int64_t steps = 0;
   int64_t batch = 0;
@@ -39,7 +40,9 @@ struct RowGradientSums {
   Buffer<float> gradient;             // [row, step, channel]
   Buffer<float> gradient_times_unit;  // [row, step, channel]
 
-  int64_t at(int64_t step, int64_t row) const { return (row * split.steps + step) * split.channels; }
+  int64_t at(int64_t step, int64_t row) const {
+    return (row * split.steps + step) * split.channels;
+  }
 };
 
 /// ∂L/∂x = scale · ∂L/∂y − slope · x̂ − offset, with the rows of the NormTrace.
@@ -49,8 +52,8 @@ struct NormGradient {
   Buffer<float> offset;  // [step, row, channel]
 };
 
-/// Steps [first_step, first_step + split.steps) of the run; rows of γ and of running statistics are counted from the run's
-/// first step where there is one per step.
+/// Steps [first_step, first_step + split.steps) of the run; rows of γ and of running statistics are
+/// counted from the run's first step where there is one per step.
 class Norm {
  public:
   Norm(const NormSpec& spec, int64_t channels, int64_t run_steps)
@@ -71,7 +74,8 @@ class Norm {
   virtual NormTrace from_running(const RowMoments& moments, int64_t first_step,
                                  const RunningStatistics& running) const = 0;
 
-  /// The gradient's coefficients, and ∂L/∂γ written to `gain_gradient` [gain row, channel], which is zero before.
+  /// The gradient's coefficients, and ∂L/∂γ written to `gain_gradient` [gain row, channel], which
+  /// is zero before.
   virtual NormGradient backward(const NormTrace& trace, const RowGradientSums& sums,
                                 int64_t first_step, NormMode mode, const float* gain,
                                 float* gain_gradient) const = 0;
