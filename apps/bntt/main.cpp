@@ -1,8 +1,10 @@
 #include <fmt/format.h>
 #include <malloc.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <new>
@@ -30,6 +32,15 @@ void keep_freed_memory() {
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 }
 
+// Threads that wait should sleep, not spin: on a machine that does other work too, spinning makes
+// training several times slower, and on an idle one it gains nothing. OpenMP reads this before
+// main, hence once more from the start.
+void wait_passively(char** argv) {
+  if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
+  setenv("OMP_WAIT_POLICY", "passive", 1);
+  execv("/proc/self/exe", argv);  // returns only where that is impossible: then we spin
+}
+
 std::vector<std::string> command_names(const CLI::App& app) {
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
@@ -41,6 +52,7 @@ std::vector<std::string> command_names(const CLI::App& app) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  wait_passively(argv);
   keep_freed_memory();
   CLI::App app(
       "bntt trains, explains and deploys deep spiking networks with Batch Normalization Through "

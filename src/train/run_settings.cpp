@@ -17,7 +17,11 @@ RunConfig read_run_settings(const RunPaths& paths) {
 }
 
 void begin_run_directory(const RunPaths& paths, const RunConfig& config, bool may_exist) {
-  if (!may_exist && (fs::exists(paths.checkpoint()) || fs::exists(paths.settings()))) {
+  const auto has_run = [&] {
+    return fs::exists(paths.settings()) || fs::exists(paths.checkpoint()) ||
+           fs::exists(paths.best()) || fs::exists(paths.metrics());
+  };
+  if (!may_exist && has_run()) {
     fail("{}: already holds a run: continue it with --resume, or choose another directory",
          paths.directory.string());
   }
