@@ -18,7 +18,7 @@ float SpikeTrain::value(int64_t step, int64_t image, int64_t y, int64_t x, int64
   float sum = 0.0F;
   for (int64_t plane = 0; plane < planes(); ++plane) {
     const SpikeWord bits = frame(plane, step, image)[word];
-    if ((bits >> (channel % kSpikesPerWord)) & 1) sum += plane_weights_[plane];
+    if (((bits >> (channel % kSpikesPerWord)) & 1) != 0) sum += plane_weights_[plane];
   }
   return sum;
 }

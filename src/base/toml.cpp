@@ -109,9 +109,7 @@ Json converted_table(const toml::table& table, const std::string& origin, int de
     const toml::node* value;
   };
   std::vector<Entry> entries;
-  for (auto it = table.cbegin(); it != table.cend(); ++it) {
-    entries.push_back({&it->first, &it->second});
-  }
+  for (const auto& [key, value] : table) entries.push_back({&key, &value});
   std::stable_sort(entries.begin(), entries.end(), [](const Entry& a, const Entry& b) {
     return a.key->source().begin < b.key->source().begin;
   });

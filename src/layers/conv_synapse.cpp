@@ -11,7 +11,7 @@ namespace {
 
 // A dense chunk's input and output should stay in the second-level cache together.
 int64_t frames_per_dense_chunk(const StagePlan& plan) {
-  constexpr int64_t kCacheFloats = 64 * 1024;
+  constexpr int64_t kCacheFloats = 1 << 16;
   return std::clamp<int64_t>(kCacheFloats / (plan.input.size() + plan.output.size()), 1, 16);
 }
 
@@ -26,7 +26,7 @@ int64_t frames_per_walk(const kernels::SpikeConvolution& convolution) {
 // few dozen spikes. By the shape alone, not by the kernel set's block: sums must not depend on the
 // instruction set.
 int64_t frames_per_gradient_walk(const kernels::SpikeConvolution& convolution) {
-  constexpr int64_t kCacheFloats = 64 * 1024;
+  constexpr int64_t kCacheFloats = 1 << 16;
   const MapShape map = convolution.map.pooled();
   const int64_t channels = std::min<int64_t>(64, convolution.output_channels);
   return std::max<int64_t>(1, kCacheFloats / ((map.height + 2) * (map.width + 2) * channels));

@@ -52,7 +52,7 @@ kernels::Currents Stage::view(const Window& window, const Buffer<float>& current
   return {current.data(), window.constant_current ? 0 : window.shape.batch * window.shape.frame()};
 }
 
-RowMoments Stage::moments_of(const Window& window, const Buffer<float>& current) const {
+RowMoments Stage::moments_of(const Window& window, const Buffer<float>& current) {
   const RowSplit& rows = window.rows;
   RowMoments moments{rows, Buffer<float>(rows.size()), Buffer<float>(rows.size())};
   const int64_t computed_steps = window.constant_current ? 1 : rows.steps;

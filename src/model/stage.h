@@ -29,8 +29,8 @@ class Stage {
   StageTrace forward(const Signal& input, const StageNumbers& numbers, NormMode mode,
                      RunningStatistics& running, Buffer<float>* voltage) const;
 
-  /// The stage's local steps [first, first + steps of the window), in evaluation form.
-  Signal advance(const Signal& window, int64_t first, const StageNumbers& numbers,
+  /// A window of the stage's local steps, from `first` on, in evaluation form.
+  Signal advance(const Signal& input, int64_t first, const StageNumbers& numbers,
                  const RunningStatistics& running, Buffer<float>& carry) const;
 
   struct Arriving {
@@ -57,7 +57,7 @@ class Stage {
   };
   Window window_of(const Signal& input) const;
   Buffer<float> currents_of(const Signal& input, const Window& window, const float* weights) const;
-  RowMoments moments_of(const Window& window, const Buffer<float>& current) const;
+  static RowMoments moments_of(const Window& window, const Buffer<float>& current);
   kernels::Affine affine_of(const NormTrace& trace, const float* gain, int64_t first) const;
   static kernels::Currents view(const Window& window, const Buffer<float>& current);
 

@@ -30,7 +30,7 @@ class Parts {
   Dense dense(int64_t features) const { return {scaled(features), options_.norm, options_.neuron}; }
   NetworkSpec chain(std::initializer_list<StageSpec> hidden) const {
     std::vector<StageSpec> stages(hidden);
-    stages.push_back(Readout{options_.classes, options_.readout_norm, options_.divide_by_steps});
+    stages.emplace_back(Readout{options_.classes, options_.readout_norm, options_.divide_by_steps});
     return {options_.input, options_.steps, options_.propagation, std::move(stages)};
   }
 

@@ -173,6 +173,7 @@ void apply_setting(RunConfig& config, std::string_view setting, const std::strin
     fail("{}: '{}' has more than {} parts", origin, excerpt(key), kMaxNesting);
   }
   Json change = value_of(trimmed(setting.substr(equals + 1)), origin);
+  // NOLINTNEXTLINE(modernize-loop-convert): clang 14 cannot read libstdc++'s <ranges>.
   for (auto part = parts.rbegin(); part != parts.rend(); ++part) {
     Json table = Json::object();
     table[*part] = std::move(change);
