@@ -38,7 +38,9 @@ void keep_freed_memory() {
 void wait_passively(char** argv) {
   if (std::getenv("OMP_WAIT_POLICY") != nullptr) return;
   setenv("OMP_WAIT_POLICY", "passive", 1);
-  execv("/proc/self/exe", argv);  // returns only where that is impossible: then we spin
+  std::error_code error;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", error);
+  execv(program.c_str(), argv);  // returns only where that is impossible: then we spin
 }
 
 std::vector<std::string> command_names(const CLI::App& app) {
