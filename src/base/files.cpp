@@ -84,8 +84,8 @@ std::string read_text(const fs::path& path, uint64_t limit) {
   return {bytes.begin(), bytes.end()};
 }
 
-void write_file_atomically(const fs::path& path,
-                           const std::vector<std::span<const uint8_t>>& parts) {
+void write_file_atomically(const fs::path& path, const std::vector<std::span<const uint8_t>>& parts,
+                           const std::function<void()>& before_rename) {
   const fs::path temporary = path.string() + ".tmp";
   const auto give_up = [&](const char* what) {
     const std::string reason = system_message();
@@ -99,6 +99,7 @@ void write_file_atomically(const fs::path& path,
   }
   if (::fsync(file.get()) != 0) give_up("flushed to disk");
   if (!file.close()) give_up("closed");
+  if (before_rename) before_rename();
   if (::rename(temporary.c_str(), path.c_str()) != 0) give_up("put in place");
   sync_directory(path.parent_path());
 }

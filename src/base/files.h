@@ -16,8 +16,10 @@ std::string read_text(const std::filesystem::path& path, uint64_t limit = 16U <<
 
 /// Writes through a temporary file beside `path`, fsync, rename: readers see the old file or the
 /// whole new one, and a failure (full disk) leaves the old one and removes the temporary.
+/// `before_rename` runs when the new file is whole on disk and the old one is still in its place.
 void write_file_atomically(const std::filesystem::path& path,
-                           const std::vector<std::span<const uint8_t>>& parts);
+                           const std::vector<std::span<const uint8_t>>& parts,
+                           const std::function<void()>& before_rename = {});
 void write_text_atomically(const std::filesystem::path& path, std::string_view text);
 
 /// Gives an existing file a second name, replacing what that name meant before, atomically.

@@ -266,7 +266,7 @@ void write_tensors(const std::filesystem::path& path, const TensorFile& file,
   std::vector<std::span<const uint8_t>> parts = data_of(file);
   const std::string head = opening(file, parts, options);
   parts.insert(parts.begin(), as_bytes(head));
-  write_file_atomically(path, parts);
+  write_file_atomically(path, parts, options.before_rename);
 }
 
 std::vector<uint8_t> format_tensors(const TensorFile& file, const TensorWriteOptions& options) {

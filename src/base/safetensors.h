@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -40,7 +41,8 @@ struct TensorFile {
 inline constexpr const char* kChecksumKey = "bntt.crc32";
 
 struct TensorWriteOptions {
-  bool checksum = true;  ///< put a CRC-32 of everything else into the metadata
+  std::function<void()> before_rename;  ///< see write_file_atomically
+  bool checksum = true;                 ///< put a CRC-32 of everything else into the metadata
 };
 
 struct TensorReadOptions {

@@ -173,12 +173,12 @@ TrainPosition unpack_training(const TensorFile& file, const std::string& origin,
 void save_checkpoint(const RunPaths& paths, const TensorFile& file) {
   // The new one is whole on disk before the old ones change their names: a full disk costs neither
   // of them.
-  const std::filesystem::path next = paths.directory / "checkpoint.next";
-  write_tensors(next, file);
-  if (std::filesystem::exists(paths.checkpoint())) {
-    replace_with_link(paths.checkpoint(), paths.previous());
-  }
-  std::filesystem::rename(next, paths.checkpoint());
+  const auto keep_previous = [&] {
+    if (std::filesystem::exists(paths.checkpoint())) {
+      replace_with_link(paths.checkpoint(), paths.previous());
+    }
+  };
+  write_tensors(paths.checkpoint(), file, {.before_rename = keep_previous});
 }
 
 TensorFile load_checkpoint(const RunPaths& paths, const std::filesystem::path& file) {
