@@ -6,6 +6,7 @@
 #include "kernels/neuron.h"
 #include "kernels/spike_convolution.h"
 #include "kernels/unpack.h"
+#include "kernels/winograd.h"
 
 namespace bntt::kernels {
 
@@ -21,7 +22,8 @@ inline constexpr int64_t kMomentRun = 64;
 using AddSpikes = void(const PooledMap& map, const SpikeWord* words, float weight, float* dense);
 
 /// The same kernels for one instruction set. All sets give the same bits: each uses the reference's
-/// operations in the reference's order, without fused multiply-adds.
+/// operations in the reference's order, fused multiply-adds in Winograd's products and nowhere
+/// else.
 struct KernelSet {
   std::string name;
   SpikingForward* spiking_forward = nullptr;
@@ -31,7 +33,10 @@ struct KernelSet {
   AddSpikes* add_spikes = nullptr;
   SpikeConvForward* spike_conv_forward = nullptr;
   SpikeConvWeightGradient* spike_conv_weight_gradient = nullptr;
+  WinogradForward* winograd_forward = nullptr;
+  WinogradWeightGradient* winograd_weight_gradient = nullptr;
   int64_t vector_floats = 1;
+  int64_t winograd_panel = 1;  // output channels whose products one pass computes
 
   /// Output channels whose sums a spike convolution keeps in registers.
   int64_t channels_per_block(int64_t output_channels) const;
@@ -44,6 +49,7 @@ const std::vector<KernelSet>& kernel_sets();
 const KernelSet& kernels();
 
 KernelSet reference_kernels();
+void set_reference_winograd(KernelSet& set);
 std::vector<KernelSet> simd_kernels();
 
 }  // namespace bntt::kernels

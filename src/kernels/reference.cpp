@@ -233,15 +233,17 @@ void spike_conv_weight_gradient(const SpikeConvolution& convolution, const Spike
 }  // namespace
 
 KernelSet reference_kernels() {
-  return {.name = "reference",
-          .spiking_forward = spiking_forward,
-          .spiking_backward = spiking_backward,
-          .norm_backward = norm_backward,
-          .channel_moments = channel_moments,
-          .add_spikes = add_spikes,
-          .spike_conv_forward = spike_conv_forward,
-          .spike_conv_weight_gradient = spike_conv_weight_gradient,
-          .vector_floats = 8};
+  KernelSet set{.name = "reference",
+                .spiking_forward = spiking_forward,
+                .spiking_backward = spiking_backward,
+                .norm_backward = norm_backward,
+                .channel_moments = channel_moments,
+                .add_spikes = add_spikes,
+                .spike_conv_forward = spike_conv_forward,
+                .spike_conv_weight_gradient = spike_conv_weight_gradient,
+                .vector_floats = 8};
+  set_reference_winograd(set);
+  return set;
 }
 
 }  // namespace bntt::kernels

@@ -1,0 +1,27 @@
+#include "kernels/simd_kernels.h"
+
+#include <hwy/highway.h>
+
+namespace bntt::kernels {
+
+std::vector<KernelSet> simd_kernels() {
+  struct Named {
+    int64_t target;
+    const char* name;
+  };
+  std::vector<KernelSet> sets;
+  const int64_t supported = hwy::SupportedTargets();
+  for (const Named named : {Named{HWY_AVX3, "avx512"}, Named{HWY_AVX2, "avx2"}}) {
+    if ((supported & named.target) == 0) continue;
+    hwy::GetChosenTarget().Update(named.target);
+    KernelSet& set = sets.emplace_back();
+    set.name = named.name;
+    set_neuron_kernels(set);
+    set_spike_kernels(set);
+    set_winograd_kernels(set);
+  }
+  hwy::GetChosenTarget().DeInit();
+  return sets;
+}
+
+}  // namespace bntt::kernels

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "kernels/kernel_set.h"
+
+namespace bntt::kernels {
+
+/// Each sets its kernels for the instruction set that Highway has chosen.
+void set_neuron_kernels(KernelSet& set);
+void set_spike_kernels(KernelSet& set);
+void set_winograd_kernels(KernelSet& set);
+
+}  // namespace bntt::kernels

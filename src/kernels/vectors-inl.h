@@ -1,0 +1,69 @@
+// Per-target include guard: Highway compiles the files that include this once per target.
+#if defined(BNTT_KERNELS_VECTORS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef BNTT_KERNELS_VECTORS_INL_H
+#undef BNTT_KERNELS_VECTORS_INL_H
+#else
+#define BNTT_KERNELS_VECTORS_INL_H
+#endif
+
+#include <hwy/highway.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+
+#include "bntt/signal.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace bntt::kernels::HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+using Tag = HWY_FULL(float);
+using Vector = hn::Vec<Tag>;
+using Mask = hn::Mask<Tag>;
+
+/// A vector's worth of channels, or the rest at the end of a row: loads give zero and stores do
+/// nothing past the end.
+class Channels {
+ public:
+  Channels(int64_t first, int64_t end)
+      : whole_(end - first >= Width()),
+        count_(std::min(end - first, Width())),
+        mask_(hn::FirstN(Tag(), static_cast<size_t>(count_))) {}
+
+  static int64_t Width() { return static_cast<int64_t>(hn::Lanes(Tag())); }
+
+  Vector Load(const float* from) const {
+    return HWY_LIKELY(whole_) ? hn::LoadU(Tag(), from) : hn::MaskedLoad(mask_, Tag(), from);
+  }
+  void Store(Vector v, float* to) const {
+    if (HWY_LIKELY(whole_)) {
+      hn::StoreU(v, Tag(), to);
+    } else if constexpr (HWY_TARGET == HWY_AVX2) {
+      // AMD's cores before Zen 4 take some twenty cycles for AVX2's masked store; this takes as
+      // many as it has lanes.
+      HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
+      hn::Store(v, Tag(), lanes);
+      for (int64_t i = 0; i < count_; ++i) to[i] = lanes[i];
+    } else {
+      hn::BlendedStore(v, mask_, Tag(), to);
+    }
+  }
+  SpikeWord Bits(Mask fired) const {
+    uint8_t bytes[8] = {};
+    hn::StoreMaskBits(Tag(), hn::And(fired, mask_), bytes);
+    SpikeWord bits = 0;
+    std::memcpy(&bits, bytes, sizeof bits);
+    return bits;
+  }
+
+ private:
+  bool whole_;
+  int64_t count_;
+  Mask mask_;
+};
+
+}  // namespace bntt::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
