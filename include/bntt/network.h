@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "bntt/break_even.h"
 #include "bntt/buffer.h"
 #include "bntt/network_spec.h"
 #include "bntt/norm_state.h"
@@ -74,6 +75,10 @@ class Network {
   std::vector<RunningStatistics>& statistics() { return statistics_; }
   const std::vector<RunningStatistics>& statistics() const { return statistics_; }
 
+  /// When each stage's convolution goes dense; one entry per stage.
+  const std::vector<BreakEven>& break_even() const { return break_even_; }
+  void set_break_even(std::vector<BreakEven> break_even);
+
   /// γ of a stage, or null where its norm has none.
   const Parameter* gain(std::size_t stage) const;
 
@@ -105,6 +110,7 @@ class Network {
   std::vector<RunningStatistics> statistics_;  // one per stage
   std::vector<std::size_t> weight_index_;      // of each stage, in parameters_
   std::vector<std::unique_ptr<Stage>> stages_;
+  std::vector<BreakEven> break_even_;
 };
 
 /// [tap or pixel, in, out] as kept in memory to [out, in, tap or pixel] as PyTorch has it, and

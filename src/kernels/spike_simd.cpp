@@ -149,31 +149,18 @@ void SpikeConvWeightGradientSimd(const SpikeConvolution& convolution, const Spik
   const int64_t width = convolution.block_channels;
   const int64_t row = convolution.map.pooled().width + 2;
   const Vector factor = hn::Set(Tag(), plane.weight * convolution.map.scale());
-  constexpr int64_t kGroup = 4;  // 3 taps x 4 vectors fit the registers of AVX2
+  static_assert(kMaxBlockVectors == 4);  // 3 taps x 4 vectors fit the registers of AVX2
+  constexpr decltype(&WeightGradientRows<1>) kBySize[] = {
+      WeightGradientRows<1>, WeightGradientRows<2>, WeightGradientRows<3>, WeightGradientRows<4>};
+  const auto add_rows = kBySize[width / lanes - 1];
+  const int64_t tap_stride = channels * width;
   for (int64_t in = 0; in < channels; ++in) {
     const int32_t* begin = by_channel.entries + by_channel.starts[in];
     const int32_t* end = by_channel.entries + by_channel.starts[in + 1];
     if (begin == end) continue;
     for (int64_t ky = 0; ky < 3; ++ky) {
-      for (int64_t v = 0; v < width / lanes; v += kGroup) {
-        const float* from = bordered + (1 - ky) * row * width + v * lanes;
-        float* rows = block_gradient + (ky * 3 * channels + in) * width + v * lanes;
-        const int64_t stride = channels * width;
-        switch (std::min(kGroup, width / lanes - v)) {
-          case 1:
-            WeightGradientRows<1>(begin, end, from, width, factor, stride, rows);
-            break;
-          case 2:
-            WeightGradientRows<2>(begin, end, from, width, factor, stride, rows);
-            break;
-          case 3:
-            WeightGradientRows<3>(begin, end, from, width, factor, stride, rows);
-            break;
-          default:
-            WeightGradientRows<4>(begin, end, from, width, factor, stride, rows);
-            break;
-        }
-      }
+      add_rows(begin, end, bordered + (1 - ky) * row * width, width, factor, tap_stride,
+               block_gradient + (ky * 3 * channels + in) * width);
     }
   }
 }
@@ -181,12 +168,10 @@ void SpikeConvWeightGradientSimd(const SpikeConvolution& convolution, const Spik
 void SpikeConvForwardSimd(const SpikeConvolution& convolution, const SpikePlane& plane,
                           const SpikeLists& by_pixel, const float* packed_weights, bool accumulate,
                           float* output) {
-  static_assert(kMaxBlockVectors == 8);
+  static_assert(kMaxBlockVectors == 4);
   // Tiles of about a dozen sums: what fits the sixteen registers of AVX2.
   constexpr SpikeConvForward* kBySize[] = {SpikeConvForwardAs<1, 8>, SpikeConvForwardAs<2, 6>,
-                                           SpikeConvForwardAs<3, 4>, SpikeConvForwardAs<4, 3>,
-                                           SpikeConvForwardAs<5, 2>, SpikeConvForwardAs<6, 2>,
-                                           SpikeConvForwardAs<7, 1>, SpikeConvForwardAs<8, 1>};
+                                           SpikeConvForwardAs<3, 4>, SpikeConvForwardAs<4, 3>};
   kBySize[convolution.block_channels / Channels::Width() - 1](convolution, plane, by_pixel,
                                                               packed_weights, accumulate, output);
 }

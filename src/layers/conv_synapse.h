@@ -1,14 +1,17 @@
 #pragma once
 
-#include "kernels/dense_convolution.h"
-#include "kernels/spike_convolution.h"
+#include <optional>
+
+#include "layers/conv_direct.h"
+#include "layers/conv_walk.h"
+#include "layers/conv_winograd.h"
 #include "layers/synapse.h"
 
 namespace bntt {
 
-/// 3x3 convolution, padding 1, no bias. Spikes are walked bit by bit, in forward and for the weight
-/// gradient; real-valued input and the input gradient, which the norm's backward fills, go through
-/// the dense kernels.
+/// 3x3 convolution, padding 1, no bias. Spikes are walked bit by bit while they are few; denser
+/// spikes, real-valued input and the input gradient, which the norm's backward fills, go through
+/// Winograd's algorithm, or the direct one where channels are few.
 class ConvSynapse final : public Synapse {
  public:
   explicit ConvSynapse(const StagePlan& plan);
@@ -18,19 +21,17 @@ class ConvSynapse final : public Synapse {
                        float* weight_gradient) const override;
   void input_gradient(const float* current_gradient, const float* weights, int64_t frames,
                       float* input_gradient) const override;
+  void set_break_even(const BreakEven& break_even) override { break_even_ = break_even; }
 
  private:
   void forward_spikes(const SpikeTrain& input, const float* weights, float* current) const;
   void forward_dense(const Signal& input, const float* weights, float* current) const;
-  void weight_gradient_spikes(const SpikeTrain& input, const float* current_gradient,
-                              float* weight_gradient) const;
-  void weight_gradient_dense(const Signal& input, const float* current_gradient,
-                             float* weight_gradient) const;
 
-  MapShape input_;
-  MapShape output_;
-  kernels::SpikeConvolution spikes_;
-  kernels::DenseConvolution dense_;
+  kernels::PooledMap map_;
+  BreakEven break_even_;
+  ConvWalk walk_;
+  std::optional<ConvWinograd> winograd_;  // where it suits the shape
+  std::optional<ConvDirect> direct_;      // elsewhere
 };
 
 }  // namespace bntt

@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "bntt/break_even.h"
 #include "bntt/network_spec.h"
 #include "bntt/signal.h"
 
@@ -23,6 +24,9 @@ class Synapse {
   /// Gradient at the pooled input [frame, y, x, channel], for `frames` frames.
   virtual void input_gradient(const float* current_gradient, const float* weights, int64_t frames,
                               float* input_gradient) const = 0;
+
+  /// For synapses that have a sparse and a dense way.
+  virtual void set_break_even(const BreakEven&) {}
 };
 
 std::unique_ptr<Synapse> make_synapse(const StagePlan& plan);

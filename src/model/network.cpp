@@ -74,6 +74,13 @@ Network::Network(NetworkSpec spec, uint64_t seed)
     }
     statistics_.push_back(std::move(running));
   }
+  set_break_even(std::vector<BreakEven>(stages_.size()));
+}
+
+void Network::set_break_even(std::vector<BreakEven> break_even) {
+  BNTT_CHECK(break_even.size() == stages_.size());
+  break_even_ = std::move(break_even);
+  for (std::size_t i = 0; i < stages_.size(); ++i) stages_[i]->set_break_even(break_even_[i]);
 }
 
 Network::Network(Network&&) noexcept = default;

@@ -23,6 +23,7 @@ class Stage {
   Stage(const StagePlan& plan, int64_t run_steps, Propagation propagation);
 
   const Norm& norm() const { return *norm_; }
+  void set_break_even(const BreakEven& break_even) { synapse_->set_break_even(break_even); }
 
   /// Training's window: all active steps from rest. `voltage` receives the readout's sum (null for
   /// hidden stages). Keeps: one bit (or float, for ReLU) and one float per neuron-step.

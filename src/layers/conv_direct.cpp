@@ -1,0 +1,98 @@
+#include "layers/conv_direct.h"
+
+#include <algorithm>
+
+#include "base/threads.h"
+#include "layers/gradient_parts.h"
+#include "layers/synapse.h"
+#include "layers/unpacked_frames.h"
+
+namespace bntt {
+namespace {
+
+// A dense chunk's input and output should stay in the second-level cache together.
+int64_t frames_per_dense_chunk(const StagePlan& plan) {
+  constexpr int64_t kCacheFloats = 1 << 16;
+  return std::clamp<int64_t>(kCacheFloats / (plan.input.size() + plan.output.size()), 1, 16);
+}
+
+/// The gradient of a whole chunk: in place, or padded with zero frames at the end.
+const float* whole_chunk(const float* gradient, int64_t first, int64_t frames, int64_t chunk,
+                         int64_t size) {
+  gradient += first * size;
+  if (first + chunk <= frames) return gradient;
+  float* padded = thread_scratch(ScratchSlot::result, chunk * size);
+  std::copy_n(gradient, (frames - first) * size, padded);
+  std::fill(padded + (frames - first) * size, padded + chunk * size, 0.0F);
+  return padded;
+}
+
+}  // namespace
+
+ConvDirect::ConvDirect(const StagePlan& plan)
+    : input_(plan.input),
+      output_(plan.output),
+      map_(pool_of(plan)),
+      dense_(plan.input, plan.output.channels, frames_per_dense_chunk(plan)) {}
+
+void ConvDirect::forward(const Signal& input, const float* weights, float* current) const {
+  const Buffer<float> packed = dense_.pack_for_forward(weights);
+  const int64_t frames = stored_frames(input);
+  const int64_t chunk = dense_.frames();
+  parallel_for((frames + chunk - 1) / chunk, [&](int64_t i) {
+    const int64_t first = i * chunk;
+    float* unpacked = thread_scratch(ScratchSlot::unpacked, chunk * input_.size());
+    unpack_frames(input, map_, first, chunk, unpacked);
+    if (first + chunk <= frames) {
+      dense_.forward(unpacked, packed.data(), current + first * output_.size());
+    } else {
+      float* padded = thread_scratch(ScratchSlot::result, chunk * output_.size());
+      dense_.forward(unpacked, packed.data(), padded);
+      std::copy_n(padded, (frames - first) * output_.size(), current + first * output_.size());
+    }
+  });
+}
+
+void ConvDirect::weight_gradient(const Signal& input, const float* current_gradient,
+                                 float* weight_gradient) const {
+  const int64_t frames = stored_frames(input);
+  const int64_t chunk = dense_.frames();
+  const int64_t chunks = (frames + chunk - 1) / chunk;
+  const int64_t size = dense_.packed_gradient_size();
+  const int64_t parts = gradient_parts(chunks, size);
+  Buffer<float> sums = Buffer<float>::zeros(parts * size);
+  parallel_for(parts, [&](int64_t part) {
+    float* sum = sums.data() + part * size;
+    float* unpacked = thread_scratch(ScratchSlot::unpacked, chunk * input_.size());
+    float* of_chunk = thread_scratch(ScratchSlot::gradient, size);
+    for (int64_t i = chunks * part / parts; i < chunks * (part + 1) / parts; ++i) {
+      const int64_t first = i * chunk;
+      unpack_frames(input, map_, first, chunk, unpacked);
+      dense_.weight_gradient(
+          unpacked, whole_chunk(current_gradient, first, frames, chunk, output_.size()), of_chunk);
+      for (int64_t k = 0; k < size; ++k) sum[k] += of_chunk[k];
+    }
+  });
+  add_parts(sums, parts, size);
+  dense_.unpack_gradient(sums.data(), weight_gradient);
+}
+
+void ConvDirect::input_gradient(const float* current_gradient, const float* weights, int64_t frames,
+                                float* input_gradient) const {
+  const Buffer<float> packed = dense_.pack_for_input_gradient(weights);
+  const int64_t chunk = dense_.frames();
+  parallel_for((frames + chunk - 1) / chunk, [&](int64_t i) {
+    const int64_t first = i * chunk;
+    const float* gradient = whole_chunk(current_gradient, first, frames, chunk, output_.size());
+    float* result = input_gradient + first * input_.size();
+    if (first + chunk <= frames) {
+      dense_.input_gradient(gradient, packed.data(), result);
+      return;
+    }
+    float* padded = thread_scratch(ScratchSlot::unpacked, chunk * input_.size());
+    dense_.input_gradient(gradient, packed.data(), padded);
+    std::copy_n(padded, (frames - first) * input_.size(), result);
+  });
+}
+
+}  // namespace bntt
