@@ -5,6 +5,7 @@
 #include "base/threads.h"
 #include "kernels/kernel_set.h"
 #include "layers/neurons/blocks.h"
+#include "model/stage_clock.h"
 
 namespace bntt {
 namespace {
@@ -90,7 +91,9 @@ StageTrace Stage::forward(const Signal& input, const StageNumbers& numbers, Norm
   const Window window = window_of(input);
   StageTrace trace;
   trace.current_constant = window.constant_current;
+  PhaseTimer timer(plan_.name, StagePhase::synapse_forward);
   trace.current = currents_of(input, window, numbers.weights);
+  timer.next(StagePhase::neuron_forward);
   const bool from_batch = mode == NormMode::batch && norm_->statistics_rows() > 0;
   const RowMoments moments = from_batch || norm_->per_image() ? moments_of(window, trace.current)
                                                               : RowMoments{.split = window.rows};
@@ -106,7 +109,9 @@ StageTrace Stage::forward(const Signal& input, const StageNumbers& numbers, Norm
 Signal Stage::advance(const Signal& input, int64_t first, const StageNumbers& numbers,
                       const RunningStatistics& running, Buffer<float>& carry) const {
   const Window window = window_of(input);
+  PhaseTimer timer(plan_.name, StagePhase::synapse_forward);
   const Buffer<float> current = currents_of(input, window, numbers.weights);
+  timer.next(StagePhase::neuron_forward);
   const RowMoments moments =
       norm_->per_image() ? moments_of(window, current) : RowMoments{.split = window.rows};
   const NormTrace trace = norm_->from_running(moments, plan_.first_step + first, running);
@@ -122,6 +127,7 @@ Buffer<float> Stage::backward(const Signal& input, const StageTrace& trace,
   const kernels::Affine affine = affine_of(trace.norm, numbers.gain, 0);
   const kernels::Currents currents = view(window, trace.current);
 
+  PhaseTimer timer(plan_.name, StagePhase::neuron_backward);
   RowGradientSums sums{window.rows, Buffer<float>::zeros(window.rows.size()),
                        Buffer<float>::zeros(window.rows.size())};
   // Without a pool the gradient at y overwrites the one at the spikes, place by place.
@@ -140,8 +146,10 @@ Buffer<float> Stage::backward(const Signal& input, const StageTrace& trace,
                                      currents, block, gradient.data());
   });
 
+  timer.next(StagePhase::weight_gradient);
   synapse_->weight_gradient(input, gradient.data(), gradients.weights);
   if (!want_input_gradient) return {};
+  timer.next(StagePhase::input_gradient);
   Buffer<float> input_gradient(stored_frames(input) * plan_.input.size());
   synapse_->input_gradient(gradient.data(), numbers.weights, stored_frames(input),
                            input_gradient.data());

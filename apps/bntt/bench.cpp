@@ -1,0 +1,151 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "base/fail.h"
+#include "base/threads.h"
+#include "bench/compare.h"
+#include "bench/our_engine.h"
+#include "bench_report.h"
+#include "command.h"
+
+namespace bntt::cli {
+namespace {
+
+constexpr const char* kTorchProgram = "bntt-torch-bench";
+
+struct BenchArguments {
+  bench::WorkloadOptions workload;
+  std::vector<int64_t> batches;
+  std::vector<double> densities = {0.25, 0.10, 0.05, 0.02};
+  int64_t repeats = 3;
+  std::string against;
+  int threads = 0;
+  bool scaling = false;
+  bool json = false;
+};
+
+std::filesystem::path torch_program(const std::filesystem::path& own) {
+  const std::filesystem::path program = own.parent_path() / kTorchProgram;
+  if (!std::filesystem::exists(program)) {
+    fail(
+        "--against torch: {} is missing, expected beside bntt: configure with -DBNTT_TORCH=ON and "
+        "build the target {}",
+        program.string(), kTorchProgram);
+  }
+  return program;
+}
+
+int run_bench(const BenchArguments& arguments, bench::Kind kind) {
+  set_threads(arguments.threads);
+  bench::Options options{.kind = kind,
+                         .workload = arguments.workload,
+                         .batches = arguments.batches,
+                         .densities = arguments.densities,
+                         .threads = threads(),
+                         .repeats = arguments.repeats,
+                         .scaling = arguments.scaling,
+                         .own_program = std::filesystem::read_symlink("/proc/self/exe")};
+  if (arguments.against == "torch") options.torch_program = torch_program(options.own_program);
+  if (!arguments.json) {
+    options.note = [](const std::string& text) {
+      fmt::print("{}\n", text);
+      std::fflush(stdout);
+    };
+  }
+  const bench::Report report = bench::compare(options);
+  if (arguments.json) {
+    fmt::print("{}\n", json_report(report).dump(2));
+  } else {
+    print_report(report);
+  }
+  return kDone;
+}
+
+int serve_job(const std::string& job) {
+  try {
+    bench::OurEngine engine(bench::job_from_json(job));
+    bench::serve(engine);
+    return kDone;
+  } catch (const Error& error) {
+    bench::answer_error(error.what());
+  } catch (const std::bad_alloc&) {
+    bench::answer_error("the machine has not enough memory for this");
+  }
+  return kBadInput;
+}
+
+void add_workload_options(CLI::App& command, BenchArguments& arguments) {
+  auto* run = command.add_option("--run", arguments.workload.run,
+                                 "time a run's network instead of a fresh one");
+  command.add_option("--model", arguments.workload.model, "network of the zoo")
+      ->capture_default_str()
+      ->excludes(run);
+  command.add_option("--width", arguments.workload.width, "multiplies its channels")
+      ->capture_default_str()
+      ->excludes(run);
+  command.add_option("--steps", arguments.workload.steps, "time steps")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 4096))
+      ->excludes(run);
+  command.add_option("--data", arguments.workload.data,
+                     "directory of CIFAR-10 or MNIST; default: Fashion-MNIST if it is installed, "
+                     "else noise of CIFAR-10's size");
+  command.add_option("--batch", arguments.batches, "images at once; several: 1,64")
+      ->capture_default_str()
+      ->delimiter(',')
+      ->check(CLI::Range(1, 65536));
+  command
+      .add_option("--density", arguments.densities,
+                  "shares of neuron-steps that fire, reached by scaling gamma")
+      ->capture_default_str()
+      ->delimiter(',')
+      ->check(CLI::Range(0.0001, 0.9999));
+  command.add_option("--repeats", arguments.repeats, "timed units of work")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1000));
+  command.add_option("--against", arguments.against, "torch: time LibTorch in turn with bntt")
+      ->check(CLI::IsMember({"torch"}));
+  command.add_option("--threads", arguments.threads, "0: one per core")
+      ->check(CLI::NonNegativeNumber);
+  command
+      .add_flag("--scaling", arguments.scaling,
+                "also with one thread, twice the steps and twice the batch")
+      ->excludes(run);
+  command.add_flag("--json", arguments.json, "print JSON");
+}
+
+void add_kind(CLI::App& bench_command, Action& action, bench::Kind kind,
+              std::vector<int64_t> batches, const std::string& what, const std::string& example) {
+  auto* command = bench_command.add_subcommand(name_of(kind), what);
+  auto arguments = std::make_shared<BenchArguments>();
+  arguments->batches = std::move(batches);
+  add_workload_options(*command, *arguments);
+  command->footer("Example:\n  " + example);
+  command->callback(
+      [arguments, kind, &action] { action = [=] { return run_bench(*arguments, kind); }; });
+}
+
+}  // namespace
+
+void add_bench(CLI::App& app, Action& action) {
+  auto* command =
+      app.add_subcommand("bench", "Time training, inference or kernels, alone or against LibTorch");
+  command->require_subcommand(1);
+  command->footer(
+      "Example:\n  bntt bench train --data DIR --density 0.25,0.02 --against torch --json\n"
+      "Each part has its own --help.");
+  add_kind(*command, action, bench::Kind::train, {32},
+           "Time training steps: encoding, forward, loss, backward, SGD",
+           "bntt bench train --model vgg9 --data DIR --density 0.05 --against torch");
+  add_kind(*command, action, bench::Kind::infer, {1, 64},
+           "Time inference: latency of single images, images per second of batches",
+           "bntt bench infer --run runs/narrow --density 0.05,0.02 --json");
+
+  auto* worker = command->add_subcommand("worker", "")->group("");  // started by bench itself
+  auto job = std::make_shared<std::string>();
+  worker->add_option("job", *job)->required();
+  worker->callback([job, &action] { action = [job] { return serve_job(*job); }; });
+}
+
+}  // namespace bntt::cli

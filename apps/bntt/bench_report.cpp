@@ -1,0 +1,183 @@
+#include "bench_report.h"
+
+#include <fmt/format.h>
+
+#include "kernels/kernel_set.h"
+
+namespace bntt::cli {
+namespace {
+
+using bench::PhaseCost;
+using bench::Result;
+using bench::StageCost;
+using bench::Timing;
+
+constexpr double kGiga = 1e9;
+constexpr double kMilli = 1e-3;
+
+Json phase_json(const PhaseCost& phase, const bench::Machine& machine) {
+  Json json{{"phase", phase.name}, {"seconds", phase.seconds}};
+  if (!phase.path.empty()) json["path"] = phase.path;
+  if (phase.dense_flops > 0.0) {
+    json["gflops_per_second"] = phase.dense_flops / phase.seconds / kGiga;
+  } else if (phase.bytes > 0.0) {
+    json["gbytes_per_second"] = phase.bytes / phase.seconds / kGiga;
+  }
+  if (phase.bytes > 0.0) {
+    const bench::Bound bound = bench::bound_of(phase, machine);
+    json["bound"] = bound.compute ? "compute" : "bandwidth";
+    json["of_bound"] = bound.of_peak;
+  }
+  return json;
+}
+
+Json stage_json(const StageCost& stage, const bench::Machine& machine) {
+  Json phases = Json::array();
+  for (const PhaseCost& phase : stage.phases) phases.push_back(phase_json(phase, machine));
+  return {{"name", stage.name},
+          {"seconds", stage.seconds()},
+          {"density", stage.density},
+          {"input_density", stage.input_density},
+          {"phases", phases}};
+}
+
+Json rate_json(const std::optional<Timing>& timing) {
+  return timing ? Json(timing->best_rate()) : Json();
+}
+
+Json result_json(const Result& result, const bench::Machine& machine) {
+  Json stages = Json::array();
+  for (const StageCost& stage : result.stages) stages.push_back(stage_json(stage, machine));
+  const auto& fp32 = result.torch_fp32;
+  const auto& bf16 = result.torch_bf16;
+  return {{"what", name_of(result.kind)},
+          {"density", result.density},
+          {"batch", result.batch},
+          {"steps", result.steps},
+          {"threads", result.threads},
+          {"images_per_second", result.ours.best_rate()},
+          {"torch_fp32_images_per_second", rate_json(fp32)},
+          {"torch_bf16_images_per_second", rate_json(bf16)},
+          {"peak_memory_bytes", result.ours.peak_memory_bytes},
+          {"torch_peak_memory_bytes", fp32 ? Json(fp32->peak_memory_bytes) : Json()},
+          {"median_images_per_second", result.ours.median_rate()},
+          {"torch_fp32_median_images_per_second", fp32 ? Json(fp32->median_rate()) : Json()},
+          {"torch_bf16_median_images_per_second", bf16 ? Json(bf16->median_rate()) : Json()},
+          {"torch_fp32_variant", fp32 ? Json(fp32->variant) : Json()},
+          {"torch_bf16_variant", bf16 ? Json(bf16->variant) : Json()},
+          {"wanted_density", result.wanted_density},
+          {"seconds", result.ours.seconds},
+          {"stages", stages}};
+}
+
+std::string memory_text(int64_t bytes) {
+  const double giga = static_cast<double>(bytes) / kGiga;
+  return giga >= 1.0 ? fmt::format("{:.2f} GB", giga) : fmt::format("{:.0f} MB", 1e3 * giga);
+}
+
+/// Latency for single images, else the rate.
+std::string speed_text(const Result& result, const Timing& timing) {
+  const std::string rate =
+      fmt::format("{:.4g} images/s (median {:.4g})", timing.best_rate(), timing.median_rate());
+  if (result.kind == bench::Kind::train || result.batch > 1) return rate;
+  return fmt::format("{:.4g} ms, {}", 1.0 / timing.best_rate() / kMilli, rate);
+}
+
+void print_torch(const Result& result, const char* precision, const std::optional<Timing>& torch,
+                 const std::string& why_none) {
+  if (torch) {
+    fmt::print(
+        "  LibTorch {} ({}): {}, {}; bntt is {:.2f} times as fast with 1/{:.1f} of the memory\n",
+        precision, torch->variant, speed_text(result, *torch),
+        memory_text(torch->peak_memory_bytes), result.ours.best_rate() / torch->best_rate(),
+        static_cast<double>(torch->peak_memory_bytes) /
+            static_cast<double>(result.ours.peak_memory_bytes));
+  } else if (!why_none.empty()) {
+    fmt::print("  LibTorch {}: not measured, {}\n", precision, why_none);
+  }
+}
+
+void print_phase(const StageCost& stage, const PhaseCost& phase, double all_seconds,
+                 const bench::Machine& machine) {
+  std::string achieved;
+  std::string bound;
+  if (phase.dense_flops > 0.0) {
+    achieved = fmt::format("{:.1f} GFLOP/s", phase.dense_flops / phase.seconds / kGiga);
+  } else if (phase.bytes > 0.0) {
+    achieved = fmt::format("{:.1f} GB/s", phase.bytes / phase.seconds / kGiga);
+  }
+  if (phase.bytes > 0.0) {
+    const bench::Bound limit = bench::bound_of(phase, machine);
+    bound = fmt::format("{:.0f} % of {}", 100.0 * limit.of_peak,
+                        limit.compute ? "compute" : "bandwidth");
+  }
+  const std::string density =
+      stage.density > 0.0 ? fmt::format("{:.2f} %", 100.0 * stage.density) : "";
+  fmt::print("  {:<8} {:>8}  {:<26} {:>9.2f} ms {:>5.1f} %  {:<9} {:>15}  {}\n", stage.name,
+             density, phase.name, phase.seconds / kMilli, 100.0 * phase.seconds / all_seconds,
+             phase.path, achieved, bound);
+}
+
+void print_stages(const Result& result, const bench::Machine& machine) {
+  double seconds = 0.0;
+  for (const StageCost& stage : result.stages) seconds += stage.seconds();
+  fmt::print("  {:<8} {:>8}  {:<26} {:>12} {:>7}  {:<9} {:>15}  {}\n", "stage", "density", "phase",
+             "time", "share", "path", "achieved", "bound");
+  for (const StageCost& stage : result.stages) {
+    for (const PhaseCost& phase : stage.phases) print_phase(stage, phase, seconds, machine);
+  }
+}
+
+void print_scaling(const std::vector<Result>& scaling) {
+  if (scaling.empty()) return;
+  const Result& base = scaling.front();
+  fmt::print("\nscaling, from {} threads, {} steps, batch {}, at density {:.1f} %\n", base.threads,
+             base.steps, base.batch, 100.0 * base.density);
+  const auto best_seconds = [](const Result& result) {
+    return static_cast<double>(result.ours.images) / result.ours.best_rate();
+  };
+  for (auto result = scaling.begin() + 1; result != scaling.end(); ++result) {
+    const double ratio = best_seconds(*result) / best_seconds(base);
+    fmt::print("  {} threads, {} steps, batch {}: {:.4g} images/s, {:.2f} times the time\n",
+               result->threads, result->steps, result->batch, result->ours.best_rate(), ratio);
+  }
+}
+
+}  // namespace
+
+Json json_report(const bench::Report& report) {
+  Json results = Json::array();
+  for (const Result& result : report.results) {
+    results.push_back(result_json(result, report.machine));
+  }
+  Json json{{"results", results},
+            {"images", report.images_from},
+            {"kernels", kernels::kernels().name},
+            {"peak_gflops_per_second", report.machine.flops / kGiga},
+            {"peak_gbytes_per_second", report.machine.bytes_per_second / kGiga}};
+  if (!report.scaling.empty()) {
+    json["scaling"] = Json::array();
+    for (const Result& result : report.scaling) {
+      json["scaling"].push_back(result_json(result, report.machine));
+    }
+  }
+  return json;
+}
+
+void print_report(const bench::Report& report) {
+  fmt::print("images: {}; kernels: {}; this machine at best: {:.0f} GFLOP/s, {:.1f} GB/s\n",
+             report.images_from, kernels::kernels().name, report.machine.flops / kGiga,
+             report.machine.bytes_per_second / kGiga);
+  for (const Result& result : report.results) {
+    fmt::print("\n{}, density {:.2f} %, batch {}, {} steps, {} threads: {}, {}\n",
+               name_of(result.kind), 100.0 * result.density, result.batch, result.steps,
+               result.threads, speed_text(result, result.ours),
+               memory_text(result.ours.peak_memory_bytes));
+    print_torch(result, "fp32", result.torch_fp32, "");
+    print_torch(result, "bf16", result.torch_bf16, result.no_bf16);
+    print_stages(result, report.machine);
+  }
+  print_scaling(report.scaling);
+}
+
+}  // namespace bntt::cli

@@ -1,0 +1,270 @@
+#include "bench/compare.h"
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <memory>
+
+#include "base/fail.h"
+#include "base/threads.h"
+#include "bench/density.h"
+#include "bench/worker_process.h"
+
+namespace bntt::bench {
+namespace {
+
+constexpr double kNoLimit = 1e6;  // seconds
+
+/// What all workers of one density are given.
+struct Files {
+  explicit Files(const Workload& workload)
+      : network(pack_network(workload)), images(pack_images(workload)) {}
+  SharedFile network;
+  SharedFile images;
+};
+
+/// A worker and what it has answered so far.
+class Contender {
+ public:
+  Contender(const Options& options, const Files& files, Job job, bool torch, double limit)
+      : limit_(limit) {
+    job.network = kNetworkFile;
+    job.images = kImagesFile;
+    timing_.images = images_per_unit(job.kind, job.batch);
+    WorkerCommand command{.network = &files.network, .images = &files.images};
+    if (torch) {
+      timing_.variant = describe(job.torch, job.kind);
+      command.program = options.torch_program;
+      command.arguments = {to_json(job)};
+      command.default_waiting = true;
+    } else {
+      command.program = options.own_program;
+      command.arguments = {"bench", "worker", to_json(job)};
+    }
+    process_ = std::make_unique<WorkerProcess>(command);
+    if (!process_->ready(limit_)) process_.reset();
+  }
+
+  void time_unit() {
+    if (process_ == nullptr) return;
+    const std::optional<double> seconds = process_->seconds_of_unit(limit_);
+    if (seconds) {
+      timing_.seconds.push_back(*seconds);
+    } else {
+      process_.reset();
+    }
+  }
+
+  /// Nothing when it was too slow.
+  std::optional<Timing> finish() {
+    if (process_ == nullptr) return std::nullopt;
+    report_ = process_->report(limit_).value_or(Json());
+    process_.reset();
+    if (report_.is_null()) return std::nullopt;
+    timing_.peak_memory_bytes = report_.at("peak_memory_bytes").get<int64_t>();
+    return timing_;
+  }
+  const Json& report() const { return report_; }
+
+ private:
+  double limit_;
+  Timing timing_;
+  Json report_;
+  std::unique_ptr<WorkerProcess> process_;
+};
+
+using Contenders = std::vector<std::unique_ptr<Contender>>;
+
+/// In turn, so that a slow moment of the machine meets all of them.
+void alternate(Contenders& contenders, int64_t repeats) {
+  for (int64_t i = 0; i < repeats; ++i) {
+    for (const auto& contender : contenders) contender->time_unit();
+  }
+}
+
+void take_report(Result& result, Contender& contender) {
+  result.ours = contender.finish().value();
+  result.density = contender.report().at("density").get<double>();
+  read_fields(contender.report().at("stages"), result.stages, "worker");
+}
+
+std::vector<TorchVariant> variants_of(Kind kind, Precision precision) {
+  std::vector<TorchVariant> variants;
+  for (const Layout layout : {Layout::contiguous, Layout::channels_last}) {
+    variants.push_back({layout, precision, Form::folded});
+    if (kind == Kind::infer) variants.push_back({layout, precision, Form::looped});
+  }
+  return variants;
+}
+
+/// LibTorch's work does not depend on the density, so its best variant is looked for once per
+/// batch size.
+class TorchChoice {
+ public:
+  explicit TorchChoice(const Options& options) : options_(options) {}
+
+  struct Chosen {
+    std::optional<TorchVariant> variant;  ///< nothing: all too slow, or not possible here
+    std::string why_none;
+    double seconds = std::numeric_limits<double>::infinity();
+  };
+
+  const Chosen& best(const Files& files, const Job& job, Precision precision) {
+    const auto key = std::pair{job.batch, precision};
+    const auto known = chosen_.find(key);
+    if (known != chosen_.end()) return known->second;
+    return chosen_[key] = precision == Precision::bf16 && !has_native_bf16()
+                              ? Chosen{.why_none = "this CPU has no bf16 arithmetic"}
+                              : search(files, job, precision);
+  }
+
+  /// bf16 that is emulated after all must not hold up the rest.
+  double limit(const Files& files, const Job& job, Precision precision) {
+    constexpr double kPatience = 4.0;
+    constexpr double kStart = 60.0;
+    if (precision == Precision::fp32) return kNoLimit;
+    return kStart + kPatience * best(files, job, Precision::fp32).seconds;
+  }
+
+ private:
+  Chosen search(const Files& files, Job job, Precision precision) {
+    const double limit_seconds = limit(files, job, precision);
+    Chosen chosen{.why_none = "too slow here"};
+    for (const TorchVariant& variant : variants_of(job.kind, precision)) {
+      job.torch = variant;
+      Contender contender(options_, files, job, true, limit_seconds);
+      contender.time_unit();
+      const std::optional<Timing> timing = contender.finish();
+      if (!timing) continue;
+      options_.note(fmt::format("LibTorch {} {}, batch {}: {:.3g} images/s", name_of(precision),
+                                describe(variant, job.kind), job.batch, timing->best_rate()));
+      if (timing->seconds.front() < chosen.seconds) {
+        chosen = {.variant = variant, .seconds = timing->seconds.front()};
+      }
+    }
+    return chosen;
+  }
+
+  const Options& options_;
+  std::map<std::pair<int64_t, Precision>, Chosen> chosen_;
+};
+
+Result compare_at(const Options& options, const Files& files, const Job& job, int64_t steps,
+                  double density, TorchChoice& torch) {
+  Result result{.kind = job.kind,
+                .wanted_density = density,
+                .batch = job.batch,
+                .steps = steps,
+                .threads = job.threads};
+  Contenders contenders;
+  std::optional<std::size_t> fp32;
+  std::optional<std::size_t> bf16;
+  const auto add_torch = [&](Precision precision) -> std::optional<std::size_t> {
+    const TorchChoice::Chosen& chosen = torch.best(files, job, precision);
+    if (precision == Precision::bf16) result.no_bf16 = chosen.why_none;
+    if (!chosen.variant) return std::nullopt;
+    Job torch_job = job;
+    torch_job.torch = *chosen.variant;
+    contenders.push_back(std::make_unique<Contender>(options, files, torch_job, true,
+                                                     torch.limit(files, job, precision)));
+    return contenders.size() - 1;
+  };
+  contenders.push_back(std::make_unique<Contender>(options, files, job, false, kNoLimit));
+  if (!options.torch_program.empty()) {
+    fp32 = add_torch(Precision::fp32);
+    bf16 = add_torch(Precision::bf16);
+  }
+  alternate(contenders, options.repeats);
+  take_report(result, *contenders.front());
+  if (fp32) result.torch_fp32 = contenders[*fp32]->finish();
+  if (bf16) result.torch_bf16 = contenders[*bf16]->finish();
+  return result;
+}
+
+std::vector<Result> measure_scaling(const Options& options) {
+  const double density = options.densities.front();
+  const int64_t batch = options.batches.front();
+  const int64_t steps = options.workload.steps;
+  struct Case {
+    int64_t batch, steps, threads;
+  };
+  std::vector<Case> cases = {{batch, steps, options.threads}};
+  if (options.threads > 1) cases.push_back({batch, steps, 1});
+  cases.push_back({batch, 2 * steps, options.threads});
+  cases.push_back({2 * batch, steps, options.threads});
+
+  std::vector<std::unique_ptr<Files>> files;
+  std::vector<Result> results;
+  Contenders contenders;
+  for (const Case& scaled : cases) {
+    WorkloadOptions workload_options = options.workload;
+    workload_options.steps = scaled.steps;
+    workload_options.images = images_per_unit(options.kind, scaled.batch);
+    Workload workload = make_workload(workload_options);
+    DensityFinder(workload, options.kind, workload_options.images).reach(density);
+    files.push_back(std::make_unique<Files>(workload));
+    const Job job{.kind = options.kind, .batch = scaled.batch, .threads = scaled.threads};
+    contenders.push_back(std::make_unique<Contender>(options, *files.back(), job, false, kNoLimit));
+    results.push_back({.kind = options.kind,
+                       .wanted_density = density,
+                       .batch = scaled.batch,
+                       .steps = scaled.steps,
+                       .threads = scaled.threads});
+  }
+  alternate(contenders, options.repeats);
+  for (std::size_t i = 0; i < results.size(); ++i) take_report(results[i], *contenders[i]);
+  return results;
+}
+
+}  // namespace
+
+double Timing::best_rate() const {
+  return static_cast<double>(images) / *std::ranges::min_element(seconds);
+}
+
+double Timing::median_rate() const {
+  std::vector<double> sorted = seconds;
+  std::ranges::sort(sorted);
+  const std::size_t middle = sorted.size() / 2;
+  const double median =
+      sorted.size() % 2 == 1 ? sorted[middle] : 0.5 * (sorted[middle - 1] + sorted[middle]);
+  return static_cast<double>(images) / median;
+}
+
+Report compare(const Options& options) {
+  set_threads(static_cast<int>(options.threads));
+  WorkloadOptions workload_options = options.workload;
+  workload_options.images = 0;
+  for (const int64_t batch : options.batches) {
+    workload_options.images =
+        std::max(workload_options.images, images_per_unit(options.kind, batch));
+  }
+  Workload workload = make_workload(workload_options);
+  Report report{.machine = measure_machine(), .images_from = workload.images_from};
+  const int64_t steps = workload.network.spec().steps;
+  TorchChoice torch(options);
+  const auto compare_batches = [&](DensityFinder& finder, std::span<const int64_t> batches) {
+    for (const double density : options.densities) {
+      finder.reach(density);
+      const Files files(workload);
+      for (const int64_t batch : batches) {
+        const Job job{.kind = options.kind, .batch = batch, .threads = options.threads};
+        report.results.push_back(compare_at(options, files, job, steps, density, torch));
+      }
+    }
+  };
+  if (options.kind == Kind::infer) {
+    DensityFinder finder(workload, options.kind, workload.images.size());
+    compare_batches(finder, options.batches);
+  } else {
+    // Batch statistics, and with them the density, belong to a batch size.
+    for (const int64_t batch : options.batches) {
+      DensityFinder finder(workload, options.kind, batch);
+      compare_batches(finder, std::span(&batch, 1));
+    }
+  }
+  if (options.scaling) report.scaling = measure_scaling(options);
+  return report;
+}
+
+}  // namespace bntt::bench

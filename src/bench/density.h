@@ -1,0 +1,41 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "bench/job.h"
+#include "bench/workload.h"
+
+namespace bntt::bench {
+
+/// Share of neuron-steps that fire.
+struct Density {
+  double mean = 0.0;           ///< over all hidden neurons
+  std::vector<double> stages;  ///< of each hidden stage
+};
+
+Density density_of(const Network& network, const Trace& trace);
+Density density_of(const Network& network, const Activity& activity);
+
+/// Brings a network to wanted densities by one factor on all γ. The running statistics are
+/// calibrated anew at every factor: otherwise deep stages would fall silent in inference.
+class DensityFinder {
+ public:
+  /// `workload` must outlive the finder; `images` of it are used.
+  DensityFinder(Workload& workload, Kind kind, int64_t images);
+
+  /// Leaves the network at the density, in the form that is timed. Throws Error when no factor
+  /// gets near it.
+  void reach(double wanted);
+
+ private:
+  double density_at(double factor);
+
+  Workload& workload_;
+  Kind kind_;
+  Batch images_;
+  std::vector<Buffer<float>> gains_;  // at factor 1
+  double factor_ = 1.0;
+};
+
+}  // namespace bntt::bench

@@ -1,0 +1,113 @@
+#include "bench/our_engine.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/threads.h"
+#include "layers/loss.h"
+
+namespace bntt::bench {
+namespace {
+
+/// Adds the seconds of its life.
+class Seconds {
+ public:
+  explicit Seconds(double& sum) : sum_(sum) {}
+  Seconds(const Seconds&) = delete;
+  Seconds& operator=(const Seconds&) = delete;
+  ~Seconds() {
+    sum_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+  }
+
+ private:
+  double& sum_;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+}  // namespace
+
+OurEngine::OurEngine(const Job& job)
+    : job_(job), workload_(unpack_workload(job.network, job.images)), sgd_(workload_.network, {}) {
+  set_threads(static_cast<int>(job.threads));
+}
+
+void OurEngine::warm_up() {
+  run_unit();
+  units_ = 0;
+  stage_seconds_.clear();
+  encode_seconds_ = loss_seconds_ = sgd_seconds_ = 0.0;
+}
+
+void OurEngine::run_unit() {
+  const StageClock clock;
+  if (job_.kind == Kind::train) {
+    train();
+  } else {
+    infer();
+  }
+  for (const auto& [name, seconds] : clock.seconds()) {
+    StageClock::Seconds& sums = stage_seconds_[name];
+    for (std::size_t p = 0; p < kStagePhases; ++p) sums[p] += seconds[p];
+  }
+  ++units_;
+}
+
+Signal OurEngine::encode_timed(const Batch& batch) {
+  const Seconds timer(encode_seconds_);
+  return encode(batch, active_steps(workload_.network.spec()), workload_.encoder, kSeed,
+                kEvaluationEpoch);
+}
+
+void OurEngine::train() {
+  Network& network = workload_.network;
+  const Batch batch = slice(workload_.images, 0, job_.batch);
+  Trace trace = network.forward(encode_timed(batch), NormMode::batch);
+  CrossEntropy loss;
+  {
+    const Seconds timer(loss_seconds_);
+    loss = cross_entropy(trace.logits, batch.labels);
+  }
+  network.backward(trace, loss.gradient);
+  {
+    const Seconds timer(sgd_seconds_);
+    sgd_.step(network, 0.0);
+  }
+  if (density_.stages.empty()) density_ = density_of(network, trace);
+  input_ = std::move(trace.input);
+}
+
+void OurEngine::infer() {
+  const Network& network = workload_.network;
+  const int64_t images = images_per_unit(job_.kind, job_.batch);
+  const bool counting = density_.stages.empty();
+  Activity activity;
+  for (int64_t first = 0; first < images; first += job_.batch) {
+    Signal input = encode_timed(slice(workload_.images, first, job_.batch));
+    ChainState state = network.start(job_.batch);
+    network.advance(input, state, counting ? &activity : nullptr);
+    network.logits(state);
+    input_ = std::move(input);
+  }
+  if (counting) density_ = density_of(network, activity);
+}
+
+Json OurEngine::report() const {
+  const double units = static_cast<double>(std::max<int64_t>(1, units_));
+  StageSeconds per_unit = stage_seconds_;
+  for (auto& [name, seconds] : per_unit) {
+    for (double& phase : seconds) phase /= units;
+  }
+  std::vector<StageCost> stages = stage_costs(workload_.network, per_unit, density_, input_,
+                                              images_per_unit(job_.kind, job_.batch));
+  const auto add = [&](const char* name, double seconds) {
+    stages.push_back({.name = name, .phases = {{.name = name, .seconds = seconds / units}}});
+  };
+  add("encode", encode_seconds_);
+  if (job_.kind == Kind::train) {
+    add("loss", loss_seconds_);
+    add("sgd", sgd_seconds_);
+  }
+  return {{"density", density_.mean}, {"stages", write_fields(stages)}};
+}
+
+}  // namespace bntt::bench

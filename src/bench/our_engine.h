@@ -1,0 +1,38 @@
+#pragma once
+
+#include "bench/job.h"
+#include "bench/stage_cost.h"
+#include "bench/worker.h"
+#include "bench/workload.h"
+#include "train/sgd.h"
+
+namespace bntt::bench {
+
+/// Our training step (encoding, forward, loss, backward, SGD) or inference. The learning rate is
+/// zero: the work is the same, and every unit finds the same density.
+class OurEngine final : public Engine {
+ public:
+  explicit OurEngine(const Job& job);
+
+  void warm_up() override;
+  void run_unit() override;
+  Json report() const override;
+
+ private:
+  void train();
+  void infer();
+  Signal encode_timed(const Batch& batch);
+
+  Job job_;
+  Workload workload_;
+  Sgd sgd_;
+  Density density_;
+  Signal input_;  // of the last batch
+  int64_t units_ = 0;
+  StageSeconds stage_seconds_;
+  double encode_seconds_ = 0.0;
+  double loss_seconds_ = 0.0;
+  double sgd_seconds_ = 0.0;
+};
+
+}  // namespace bntt::bench

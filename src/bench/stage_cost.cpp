@@ -1,0 +1,114 @@
+#include "bench/stage_cost.h"
+
+#include <algorithm>
+
+#include "kernels/unpack.h"
+
+namespace bntt::bench {
+namespace {
+
+constexpr std::array<const char*, kStagePhases> kPhaseNames = {
+    "synapse forward", "norm and neurons forward", "norm and neurons backward", "weight gradient",
+    "input gradient"};
+
+bool is_synapse(StagePhase phase) {
+  return phase != StagePhase::neuron_forward && phase != StagePhase::neuron_backward;
+}
+
+/// How a synapse did its work.
+std::string path_of(const StagePlan& plan, bool reads_spikes, StagePhase phase) {
+  if (!is_synapse(phase)) return "";
+  const bool walks =
+      reads_spikes && plan.synapse == SynapseKind::conv3x3 && phase != StagePhase::input_gradient;
+  return walks ? "walk" : "direct";
+}
+
+/// Least traffic per neuron-step. Forward: the current is written by the synapse, read once by the
+/// neurons, which write a bit. Backward: the sums over the batch part it into two passes, each of
+/// which reads the current and a gradient and writes a gradient. Synapses read or write one float.
+double bytes_per_neuron_step(StagePhase phase) {
+  constexpr double kFloat = 4.0;
+  constexpr double kBit = 1.0 / 8.0;
+  switch (phase) {
+    case StagePhase::neuron_forward:
+      return kFloat + kBit;
+    case StagePhase::neuron_backward:
+      return 6.0 * kFloat;
+    default:
+      return kFloat;
+  }
+}
+
+struct Frames {
+  int64_t count = 0;     // images times stored steps
+  bool spikes = true;    // what the stage reads
+  double density = 1.0;  // of that
+};
+
+PhaseCost phase_cost(const StagePlan& plan, StagePhase phase, double seconds, const Frames& input,
+                     int64_t neuron_frames) {
+  PhaseCost cost{.name = kPhaseNames.at(static_cast<std::size_t>(phase)),
+                 .path = path_of(plan, input.spikes, phase),
+                 .seconds = seconds};
+  const auto outputs = static_cast<double>(plan.output.size());
+  if (is_synapse(phase)) {
+    cost.dense_flops = 2.0 * static_cast<double>(plan.macs * input.count);
+    // A spike behind a pool is walked like any other: a pooled pixel sees all of its window's.
+    const auto window = static_cast<double>(plan.pool_height * plan.pool_width);
+    cost.needed_flops =
+        cost.path == "walk" ? cost.dense_flops * input.density * window : cost.dense_flops;
+    cost.bytes = bytes_per_neuron_step(phase) * outputs * static_cast<double>(input.count);
+  } else {
+    cost.bytes = bytes_per_neuron_step(phase) * outputs * static_cast<double>(neuron_frames);
+  }
+  return cost;
+}
+
+double spike_density(const Signal& signal) {
+  const auto* spikes = std::get_if<SpikeTrain>(&signal);
+  if (spikes == nullptr) return 1.0;
+  return static_cast<double>(
+             kernels::count_spikes(spikes->words().data(), spikes->words().size())) /
+         static_cast<double>(spikes->steps() * spikes->batch() * spikes->shape().size());
+}
+
+}  // namespace
+
+double StageCost::seconds() const {
+  double sum = 0.0;
+  for (const PhaseCost& phase : phases) sum += phase.seconds;
+  return sum;
+}
+
+Bound bound_of(const PhaseCost& phase, const Machine& machine) {
+  const double computing = phase.needed_flops / machine.flops;
+  const double moving = phase.bytes / machine.bytes_per_second;
+  return {.compute = computing > moving, .of_peak = std::max(computing, moving) / phase.seconds};
+}
+
+std::vector<StageCost> stage_costs(const Network& network, const StageSeconds& seconds,
+                                   const Density& density, const Signal& input, int64_t images) {
+  std::vector<StageCost> costs;
+  const int64_t steps = active_steps(network.spec());
+  const auto* dense = std::get_if<DenseTrain>(&input);
+  for (std::size_t i = 0; i < network.stages().size(); ++i) {
+    const StagePlan& plan = network.stages()[i];
+    const Frames frames = i > 0
+                              ? Frames{images * steps, true, density.stages[i - 1]}
+                              : Frames{images * (dense != nullptr ? dense->stored_steps() : steps),
+                                       dense == nullptr, spike_density(input)};
+    StageCost cost{.name = plan.name,
+                   .density = plan.readout ? 0.0 : density.stages[i],
+                   .input_density = frames.density};
+    const auto of_stage = seconds.find(plan.name);
+    for (std::size_t p = 0; of_stage != seconds.end() && p < kStagePhases; ++p) {
+      if (of_stage->second[p] <= 0.0) continue;
+      cost.phases.push_back(phase_cost(plan, static_cast<StagePhase>(p), of_stage->second[p],
+                                       frames, images * steps));
+    }
+    costs.push_back(std::move(cost));
+  }
+  return costs;
+}
+
+}  // namespace bntt::bench

@@ -1,0 +1,193 @@
+#include "bench/workload.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/fail.h"
+#include "base/random.h"
+#include "base/safetensors.h"
+#include "bntt/zoo.h"
+#include "data/dataset.h"
+#include "train/checkpoint.h"
+#include "train/run_settings.h"
+#include "train/trainer.h"
+
+namespace bntt::bench {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr const char* kEncoderKey = "encoder";
+constexpr const char* kSourceKey = "images_from";
+
+struct Images {
+  ImageSet set;
+  ChannelStatistics normalisation;
+  std::string name;
+};
+
+Images noise_images(int64_t count) {
+  Images images{.set = {.shape = {3, 32, 32}, .classes = 10},
+                .normalisation = {{0.5F, 0.5F, 0.5F}, {0.25F, 0.25F, 0.25F}},
+                .name = "seeded noise of CIFAR-10's size"};
+  for (int64_t image = 0; image < count; ++image) {
+    images.set.labels.push_back(image % images.set.classes);
+    for (int64_t block = 0; block < images.set.shape.size() / 4; ++block) {
+      const auto bits =
+          draw4(kSeed, Purpose::calibration,
+                {.sample = static_cast<uint32_t>(image), .block = static_cast<uint32_t>(block)});
+      for (const uint32_t value : bits) {
+        images.set.pixels.push_back(static_cast<uint8_t>(value >> 24));
+      }
+    }
+  }
+  return images;
+}
+
+Images open_images(const std::string& name, const std::string& directory, int64_t count) {
+  DatasetSplits splits = open_dataset(name, directory, {.need_train = false, .limit_test = count});
+  return {std::move(splits.test), std::move(splits.normalisation), name};
+}
+
+std::string data_set_in(const fs::path& directory) {
+  for (const char* file : {"t10k-images-idx3-ubyte", "t10k-images-idx3-ubyte.gz"}) {
+    if (fs::exists(directory / file)) return "mnist";
+  }
+  return "cifar10";
+}
+
+Images find_images(const std::string& directory, int64_t count) {
+  if (!directory.empty()) return open_images(data_set_in(directory), directory, count);
+  try {
+    return open_images("fashion-mnist", "", count);
+  } catch (const Error&) {  // not installed
+    return noise_images(count);
+  }
+}
+
+/// The first images, again from the start where the set is too small.
+Batch first_images(const ImageSet& set, int64_t count) {
+  if (set.size() == 0) fail("bench: the data set holds no images");
+  Batch batch{.shape = set.shape, .images = Buffer<float>(count * set.shape.size())};
+  for (int64_t i = 0; i < count; ++i) {
+    batch.sample_ids.push_back(static_cast<uint32_t>(i));
+    batch.labels.push_back(set.labels[i % set.size()]);
+    std::transform(set.image(i % set.size()), set.image(i % set.size()) + set.shape.size(),
+                   batch.images.data() + i * set.shape.size(),
+                   [](uint8_t pixel) { return static_cast<float>(pixel) / 255.0F; });
+  }
+  return batch;
+}
+
+NetworkSpec with_momentum_one(NetworkSpec spec) {
+  for (StageSpec& stage : spec.stages) {
+    std::visit(
+        [](auto& described) {
+          if constexpr (requires { described.norm; }) described.norm.momentum = 1.0F;
+        },
+        stage);
+  }
+  return spec;
+}
+
+/// The same numbers under a spec that differs in nothing that shapes them.
+Network rebuild(const Network& network, NetworkSpec spec) {
+  Network rebuilt(std::move(spec), kSeed);
+  for (std::size_t i = 0; i < network.parameters().size(); ++i) {
+    rebuilt.parameters()[i].value = network.parameters()[i].value;
+  }
+  rebuilt.statistics() = network.statistics();
+  return rebuilt;
+}
+
+Workload workload_of_run(const WorkloadOptions& options) {
+  const RunPaths paths{options.run};
+  const RunConfig config = read_run_settings(paths);
+  const Network network = load_run_network(paths);
+  const std::string directory = options.data.empty() ? config.data.dir : options.data;
+  const Images images = open_images(config.data.name, directory, options.images);
+  if (images.set.shape != network.spec().input) {
+    fail("{}: its network is not for the data set {}", options.run, config.data.name);
+  }
+  DatasetSplits described{.train = {.shape = images.set.shape},
+                          .normalisation = images.normalisation};
+  return {.network = rebuild(network, with_momentum_one(network.spec())),
+          .images = first_images(images.set, options.images),
+          .encoder = encoder_for(config, described),
+          .images_from = images.name};
+}
+
+}  // namespace
+
+Workload make_workload(const WorkloadOptions& options) {
+  if (!options.run.empty()) return workload_of_run(options);
+  const Images images = find_images(options.data, options.images);
+  const NetworkSpec spec = zoo_network(options.model, {.input = images.set.shape,
+                                                       .classes = images.set.classes,
+                                                       .steps = options.steps,
+                                                       .width = options.width});
+  return {.network = Network(with_momentum_one(spec), kSeed),
+          .images = first_images(images.set, options.images),
+          .encoder = {EncoderKind::poisson_signed, images.normalisation},
+          .images_from = images.name};
+}
+
+Batch slice(const Batch& images, int64_t first, int64_t count) {
+  Batch part{.shape = images.shape, .images = Buffer<float>(count * images.shape.size())};
+  part.sample_ids.assign(images.sample_ids.begin() + first,
+                         images.sample_ids.begin() + first + count);
+  part.labels.assign(images.labels.begin() + first, images.labels.begin() + first + count);
+  std::copy_n(images.images.data() + first * images.shape.size(), part.images.size(),
+              part.images.data());
+  return part;
+}
+
+std::vector<uint8_t> pack_network(const Workload& workload) {
+  return format_tensors(pack_checkpoint(workload.network, nullptr, nullptr));
+}
+
+std::vector<uint8_t> pack_images(const Workload& workload) {
+  const Batch& images = workload.images;
+  const ChannelStatistics& statistics = workload.encoder.normalisation;
+  const auto channels = static_cast<int64_t>(statistics.mean.size());
+  return format_tensors(
+      {.metadata = {{kEncoderKey, std::string(encoder_name(workload.encoder.kind))},
+                    {kSourceKey, workload.images_from}},
+       .tensors = {float_tensor("images",
+                                {images.size(), images.shape.height, images.shape.width,
+                                 images.shape.channels},
+                                images.images.span()),
+                   integer_tensor("labels", {images.size()}, images.labels),
+                   float_tensor("mean", {channels}, statistics.mean),
+                   float_tensor("deviation", {channels}, statistics.deviation)}});
+}
+
+Workload unpack_workload(const std::string& network_file, const std::string& images_file) {
+  const TensorFile numbers = read_tensors(network_file);
+  Network network(checkpoint_network(numbers, network_file), kSeed);
+  unpack_network(numbers, network_file, network);
+
+  const TensorFile file = read_tensors(images_file);
+  const auto tensor = [&](const char* name) -> const Tensor& {
+    const Tensor* found = file.find(name);
+    if (found == nullptr) fail("{}: holds no tensor '{}'", images_file, name);
+    return *found;
+  };
+  Batch images{.shape = network.spec().input,
+               .images = Buffer<float>(tensor("images").floats().size())};
+  std::ranges::copy(tensor("images").floats(), images.images.begin());
+  const auto labels = tensor("labels").integers();
+  images.labels.assign(labels.begin(), labels.end());
+  if (images.images.size() != images.size() * images.shape.size()) {
+    fail("{}: its images do not fit the network", images_file);
+  }
+  for (int64_t i = 0; i < images.size(); ++i) images.sample_ids.push_back(static_cast<uint32_t>(i));
+  const auto mean = tensor("mean").floats();
+  const auto deviation = tensor("deviation").floats();
+  return {.network = std::move(network),
+          .images = std::move(images),
+          .encoder = {encoder_from_name(file.metadata.at(kEncoderKey), images_file),
+                      {{mean.begin(), mean.end()}, {deviation.begin(), deviation.end()}}},
+          .images_from = file.metadata.at(kSourceKey)};
+}
+
+}  // namespace bntt::bench

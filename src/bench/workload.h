@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bntt/network.h"
+#include "data/batch.h"
+#include "data/encoder.h"
+
+namespace bntt::bench {
+
+struct WorkloadOptions {
+  std::string model = "vgg9";
+  int64_t steps = 25;
+  double width = 1.0;
+  std::string run;   ///< a run's network instead of a fresh one
+  std::string data;  ///< directory of the images; empty: what is installed, or noise
+  int64_t images = 32;
+};
+
+/// A network and the images that it is timed on: the same for every engine.
+struct Workload {
+  Network network;
+  Batch images;
+  EncoderSpec encoder;
+  std::string images_from;  ///< for the reader: "cifar10", "seeded noise"
+};
+
+/// Every norm of the network takes over the statistics of each batch whole, so that one forward
+/// pass in batch form calibrates the running statistics.
+Workload make_workload(const WorkloadOptions& options);
+
+/// Images [first, first + count).
+Batch slice(const Batch& images, int64_t first, int64_t count);
+
+inline constexpr uint64_t kSeed = 1;
+
+/// As files for the workers.
+std::vector<uint8_t> pack_network(const Workload& workload);
+std::vector<uint8_t> pack_images(const Workload& workload);
+Workload unpack_workload(const std::string& network_file, const std::string& images_file);
+
+}  // namespace bntt::bench
