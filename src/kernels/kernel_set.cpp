@@ -28,6 +28,11 @@ int64_t KernelSet::channels_per_block(int64_t output_channels) const {
   return std::min(vectors, kMaxBlockVectors) * vector_floats;
 }
 
+int64_t KernelSet::columns_per_block(int64_t columns) const {
+  const int64_t vectors = (columns + vector_floats - 1) / vector_floats;
+  return std::min(vectors, kMaxSumVectors) * vector_floats;
+}
+
 const std::vector<KernelSet>& kernel_sets() {
   static const std::vector<KernelSet> sets = [] {
     std::vector<KernelSet> list = simd_kernels();

@@ -5,6 +5,7 @@
 
 #include "kernels/neuron.h"
 #include "kernels/spike_convolution.h"
+#include "kernels/spike_matmul.h"
 #include "kernels/unpack.h"
 #include "kernels/winograd.h"
 
@@ -33,6 +34,7 @@ struct KernelSet {
   AddSpikes* add_spikes = nullptr;
   SpikeConvForward* spike_conv_forward = nullptr;
   SpikeConvWeightGradient* spike_conv_weight_gradient = nullptr;
+  SumRows* sum_rows = nullptr;
   WinogradForward* winograd_forward = nullptr;
   WinogradWeightGradient* winograd_weight_gradient = nullptr;
   int64_t vector_floats = 1;
@@ -40,6 +42,8 @@ struct KernelSet {
 
   /// Output channels whose sums a spike convolution keeps in registers.
   int64_t channels_per_block(int64_t output_channels) const;
+  /// Columns whose sums of rows stay in registers.
+  int64_t columns_per_block(int64_t columns) const;
 };
 
 /// The sets that this machine can run, fastest first; the plain reference last.

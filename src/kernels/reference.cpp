@@ -230,6 +230,19 @@ void spike_conv_weight_gradient(const SpikeConvolution& convolution, const Spike
   }
 }
 
+void sum_rows(const SpikeLists& lists, int64_t count, const RowSums& sums) {
+  for (int64_t i = 0; i < count; ++i) {
+    for (int64_t c = 0; c < sums.columns; ++c) {
+      float sum = 0.0F;
+      for (int32_t e = lists.starts[i]; e < lists.starts[i + 1]; ++e) {
+        sum += sums.table[lists.entries[e] * sums.width + c];
+      }
+      float& out = sums.out[i * sums.out_stride + c];
+      out = sums.accumulate ? out + sums.factor * sum : sums.factor * sum;
+    }
+  }
+}
+
 }  // namespace
 
 KernelSet reference_kernels() {
@@ -241,6 +254,7 @@ KernelSet reference_kernels() {
                 .add_spikes = add_spikes,
                 .spike_conv_forward = spike_conv_forward,
                 .spike_conv_weight_gradient = spike_conv_weight_gradient,
+                .sum_rows = sum_rows,
                 .vector_floats = 8};
   set_reference_winograd(set);
   return set;

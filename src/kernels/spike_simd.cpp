@@ -176,10 +176,41 @@ void SpikeConvForwardSimd(const SpikeConvolution& convolution, const SpikePlane&
                                                               packed_weights, accumulate, output);
 }
 
+template <int vectors>
+void SumRowsAs(const SpikeLists& lists, int64_t count, const RowSums& sums) {
+  const int64_t lanes = Channels::Width();
+  const Vector factor = hn::Set(Tag(), sums.factor);
+  for (int64_t i = 0; i < count; ++i) {
+    Vector total[vectors];
+    for (Vector& sum : total) sum = hn::Zero(Tag());
+    for (int32_t e = lists.starts[i]; e < lists.starts[i + 1]; ++e) {
+      const float* row = sums.table + lists.entries[e] * sums.width;
+      for (int v = 0; v < vectors; ++v) {
+        total[v] = hn::Add(total[v], hn::LoadU(Tag(), row + v * lanes));
+      }
+    }
+    float* out = sums.out + i * sums.out_stride;
+    for (int v = 0; v < vectors && v * lanes < sums.columns; ++v) {
+      const Channels columns(v * lanes, sums.columns);
+      Vector result = hn::Mul(factor, total[v]);
+      if (sums.accumulate) result = hn::Add(columns.Load(out + v * lanes), result);
+      columns.Store(result, out + v * lanes);
+    }
+  }
+}
+
+void SumRowsSimd(const SpikeLists& lists, int64_t count, const RowSums& sums) {
+  static_assert(kMaxSumVectors == 8);
+  constexpr SumRows* kBySize[] = {SumRowsAs<1>, SumRowsAs<2>, SumRowsAs<3>, SumRowsAs<4>,
+                                  SumRowsAs<5>, SumRowsAs<6>, SumRowsAs<7>, SumRowsAs<8>};
+  kBySize[sums.width / Channels::Width() - 1](lists, count, sums);
+}
+
 void SetSpikeKernels(KernelSet& set) {
   set.add_spikes = AddSpikesSimd;
   set.spike_conv_forward = SpikeConvForwardSimd;
   set.spike_conv_weight_gradient = SpikeConvWeightGradientSimd;
+  set.sum_rows = SumRowsSimd;
 }
 
 }  // namespace bntt::kernels::HWY_NAMESPACE
