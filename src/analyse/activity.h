@@ -73,7 +73,7 @@ struct ActivityStudy {
 struct ActivityOptions {
   double exit_threshold = 0.1;
   int64_t bins = 40;
-  int64_t detail_images = 128;  ///< 0: no membranes, no effective thresholds
+  int64_t detail_images = 64;  ///< 0: no membranes, no effective thresholds
   std::function<bool(int64_t images)> progress;
 };
 

@@ -13,9 +13,10 @@ namespace bntt {
 /// One T_exit of the paper's rule (Fig. 6).
 struct ExitPoint {
   int64_t exit_step = 0;
-  double threshold = 0.0;        ///< a round one that gives this T_exit
-  double threshold_above = 0.0;  ///< every threshold in (above, up_to] gives it
-  double threshold_up_to = 0.0;
+  double threshold = 0.0;  ///< a round one that gives this T_exit
+  /// Every threshold in (above, up_to] gives it; absent: no limit on that side.
+  std::optional<double> threshold_above;
+  std::optional<double> threshold_up_to;
   std::optional<double> validation_accuracy;
   double accuracy = 0.0;  ///< %, test
   double spikes_per_image = 0.0;

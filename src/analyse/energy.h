@@ -10,17 +10,20 @@
 
 namespace bntt {
 
-/// What operations cost: data, so that another process can be named. Picojoules, 32-bit.
-struct EnergyTable {
-  std::string name = "45 nm CMOS";
-  double mac_pj = 4.6;
-  double accumulate_pj = 0.9;
-  // TrueNorth-normalised energy: spikes · spike_weight + steps · step_weight, relative to a
-  // reference.
-  double truenorth_spike = 0.4;
-  double truenorth_step = 0.6;
+/// TrueNorth-normalised energy: spikes · spike + steps · step, relative to a reference.
+struct TrueNorthTable {
+  double spike = 0.4;
+  double step = 0.6;
   double reference_spikes = 4193000.0;  ///< per image: the paper's conversion
   double reference_steps = 1000.0;
+};
+
+/// What operations cost: data, so that another process can be named.
+struct EnergyTable {
+  std::string name = "unnamed";
+  double mac_pj = 4.6;
+  double accumulate_pj = 0.9;
+  TrueNorthTable truenorth;
 };
 
 /// The table that is built in (energy/45nm.toml).
@@ -46,7 +49,7 @@ struct StageEnergy {
 /// This machine, for the images that were run.
 struct CpuCost {
   int64_t images = 0;
-  int threads = 0;
+  int64_t threads = 0;
   double ms_per_image = 0.0;
   std::optional<double> joules_per_image;  ///< from RAPL's package counters, where readable
 };

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "bntt/network.h"
@@ -23,10 +24,12 @@ int64_t exit_step(const Network& network, double threshold);
 /// The thresholds with one T_exit: above < threshold <= up_to.
 struct ExitInterval {
   int64_t exit_step = 0;
-  double above = 0.0;      ///< −1 stands for "no limit": every lower threshold
-  double up_to = 0.0;      ///< above + 1 where every higher threshold gives the same
-  double threshold = 0.0;  ///< the roundest number of the interval
+  std::optional<double> above;  ///< absent: every lower threshold
+  std::optional<double> up_to;  ///< absent: every higher threshold
+  double threshold = 0.0;       ///< the roundest number of the interval
 };
+/// The number with the fewest decimals in (above, up_to].
+double roundest_threshold(const std::optional<double>& above, const std::optional<double>& up_to);
 /// Every T_exit that some threshold gives, by rising threshold.
 std::vector<ExitInterval> exit_intervals(const Network& network);
 

@@ -4,23 +4,11 @@
 #include <vector>
 
 #include "analyse/run.h"
+#include "analyse/synapse_work.h"
 #include "bntt/network.h"
 #include "train/evaluate.h"
 
 namespace bntt {
-
-/// What each synapse did, summed over the images seen: [stage][step of the run].
-struct SynapseWork {
-  std::vector<std::vector<int64_t>> frames;  ///< images whose synapse worked at this step
-  /// Set input bits times the weights that each really meets (fewer at the border of a map).
-  std::vector<std::vector<int64_t>> accumulates;
-  /// Real-valued input: every weight of the frame, as a dense layer needs it. An input that is the
-  /// same at every step is counted once, at the first step that uses it.
-  std::vector<std::vector<int64_t>> multiply_accumulates;
-
-  /// Dense-equivalent multiply-adds: frames times the MACs of a frame.
-  double dense_macs(const Network& network) const;
-};
 
 enum class SampleExit {
   none,
@@ -61,7 +49,7 @@ struct Inference {
 
   double accuracy() const { return sums.accuracy(); }
   double mean_steps() const;
-  double spikes_per_image() const;
+  double spikes_per_image() const { return bntt::spikes_per_image(activity); }
   double ms_per_image() const;
 };
 

@@ -35,6 +35,9 @@ struct OpenRun {
 /// Throws Error unless the directory holds a run whose network fits its data set.
 OpenRun open_run(const std::filesystem::path& directory, const OpenRunOptions& options = {});
 
+/// False for an ANN.
+bool is_spiking(const Network& network);
+
 /// What an analysis looks at: images through a network. Refers to parts of an OpenRun (or of a
 /// test).
 struct Sample {
