@@ -16,9 +16,6 @@
 namespace bntt {
 namespace {
 
-// The attacker's draws of the input spikes, counted downwards, are none that evaluation makes.
-constexpr uint32_t kFirstAttackEpoch = kEvaluationEpoch - 1;
-
 // Attacks keep the currents of every stage: as many images as fit a quarter of a gigabyte.
 int64_t images_per_attack(const Network& network) {
   constexpr int64_t kFloats = 64 << 20;
@@ -59,20 +56,6 @@ void through_normalisation(const EncoderSpec& encoder, int64_t channels, Buffer<
   for (int64_t i = 0; i < gradient.size(); ++i) {
     gradient[i] /= encoder.normalisation.deviation[i % channels];
   }
-}
-
-Buffer<float> gradient_from(Network& network, const Batch& batch, const EncoderSpec& encoder,
-                            uint64_t seed, int64_t draws, uint32_t first_epoch) {
-  Buffer<float> gradient = Buffer<float>::zeros(batch.images.size());
-  // Every draw of a direct-encoded image is the same.
-  const int64_t needed = encoder.kind == EncoderKind::direct ? 1 : draws;
-  for (int64_t draw = 0; draw < needed; ++draw) {
-    add_gradient(network, batch, encoder, seed, first_epoch - static_cast<uint32_t>(draw),
-                 gradient);
-  }
-  for (float& value : gradient) value /= static_cast<float>(needed);
-  through_normalisation(encoder, batch.shape.channels, gradient);
-  return gradient;
 }
 
 float sign(float value) { return static_cast<float>((value > 0.0F) - (value < 0.0F)); }
@@ -148,8 +131,7 @@ class Attacking {
   void run_batch(AttackCurve& curve, const Batch& batch, const CrossEntropy& clean) {
     Buffer<float> gradient;
     if (curve.kind == AttackKind::fgsm) {
-      gradient = gradient_from(network_, batch, sample_.encoder, sample_.seed, options_.draws,
-                               kFirstAttackEpoch);
+      gradient = pixel_gradient(network_, batch, sample_.encoder, sample_.seed, options_.draws);
     }
     for (AttackPoint& point : curve.points) {
       Batch attacked = batch;
@@ -171,10 +153,9 @@ class Attacking {
   void ascend(double radius, const Batch& clean, Batch& attacked) const {
     const double size = 2.5 * radius / static_cast<double>(options_.pgd_steps);
     for (int64_t k = 0; k < options_.pgd_steps; ++k) {
-      const auto epoch = static_cast<uint32_t>(kFirstAttackEpoch - k * options_.draws);
-      step_along(
-          gradient_from(network_, attacked, sample_.encoder, sample_.seed, options_.draws, epoch),
-          size, radius, clean, attacked);
+      step_along(pixel_gradient(network_, attacked, sample_.encoder, sample_.seed, options_.draws,
+                                k * options_.draws),
+                 size, radius, clean, attacked);
     }
   }
 
@@ -214,8 +195,16 @@ void add_noise(Batch& batch, double strength, uint64_t seed) {
 }
 
 Buffer<float> pixel_gradient(Network& network, const Batch& batch, const EncoderSpec& encoder,
-                             uint64_t seed, int64_t draws) {
-  return gradient_from(network, batch, encoder, seed, draws, kFirstAttackEpoch);
+                             uint64_t seed, int64_t draws, int64_t first_draw) {
+  Buffer<float> gradient = Buffer<float>::zeros(batch.images.size());
+  // Every draw of a direct-encoded image is the same.
+  const int64_t needed = encoder.kind == EncoderKind::direct ? 1 : draws;
+  for (int64_t draw = 0; draw < needed; ++draw) {
+    add_gradient(network, batch, encoder, seed, attack_epoch(first_draw + draw), gradient);
+  }
+  for (float& value : gradient) value /= static_cast<float>(needed);
+  through_normalisation(encoder, batch.shape.channels, gradient);
+  return gradient;
 }
 
 double parse_strength(const std::string& text, const std::string& origin) {

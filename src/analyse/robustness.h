@@ -7,6 +7,7 @@
 #include "analyse/run.h"
 #include "bntt/network.h"
 #include "data/batch.h"
+#include "data/encoder.h"
 
 namespace bntt {
 
@@ -49,10 +50,16 @@ struct RobustnessOptions {
 RobustnessStudy study_robustness(Network& network, const Sample& sample,
                                  const RobustnessOptions& options);
 
+/// The epoch of the attacker's own draws of the input spikes: none that training or evaluation
+/// makes.
+constexpr uint32_t attack_epoch(int64_t draw) {
+  return kEvaluationEpoch - 1 - static_cast<uint32_t>(draw);
+}
+
 /// ∂L/∂pixel [image, y, x, channel], L the sum of the images' losses. Of a rate-coded image: the
 /// crafted form, ∂L/∂(input spikes) summed over the steps; averaged over `draws` encodings.
 Buffer<float> pixel_gradient(Network& network, const Batch& batch, const EncoderSpec& encoder,
-                             uint64_t seed, int64_t draws);
+                             uint64_t seed, int64_t draws, int64_t first_draw = 0);
 
 /// pixels + strength · N(0, 1): one draw per (seed, sample, position), the same for every strength.
 void add_noise(Batch& batch, double strength, uint64_t seed);
