@@ -16,6 +16,10 @@ inline constexpr int kInterrupted = 130;  // as a shell reports SIGINT
 // One file per subcommand, one function each; main.cpp lists them.
 void add_train(CLI::App& app, Action& action);
 void add_eval(CLI::App& app, Action& action);
+void add_exit(CLI::App& app, Action& action);
+void add_activity(CLI::App& app, Action& action);
+void add_energy(CLI::App& app, Action& action);
+void add_attack(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);
 void add_import(CLI::App& app, Action& action);

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include "analyse/exit_rule.h"
+#include "analyse/inference.h"
 #include "base/fail.h"
 #include "base/json.h"
 #include "base/threads.h"
@@ -18,15 +20,74 @@ struct EvalArguments {
   std::string split = "test";
   std::string weights = "best";
   int64_t steps = 0;
+  std::optional<double> exit_threshold;
+  std::optional<double> exit_confidence;
+  std::optional<double> exit_margin;
+  std::optional<double> window_threshold;
   int64_t limit = 0;
   std::optional<int64_t> seed;
   int threads = 0;
   bool json = false;
 };
 
-Json report(const Network& network, const Evaluation& result, double images_per_second) {
+/// What images could have gone through, and the steps that they took of it.
+struct Measured {
+  Evaluation result;
+  double mean_steps = 0.0;
+
+  std::vector<double> density(const Network& network) const {
+    const auto idle = static_cast<double>(result.steps - result.active_steps);
+    std::vector<double> densities = result.density(network);
+    for (double& density : densities) {
+      density *= static_cast<double>(result.active_steps) / (mean_steps - idle);
+    }
+    return densities;
+  }
+};
+
+void expect_step_gains(const Network& network, const std::string& run, const char* option) {
+  if (!has_step_gains(network)) {
+    fail("{}: its network has no gamma per step, which {} goes by", run, option);
+  }
+}
+
+int64_t last_step(const EvalArguments& arguments, const Network& network) {
+  if (!arguments.exit_threshold) return arguments.steps;
+  expect_step_gains(network, arguments.run, "--exit-threshold");
+  return exit_step(network, *arguments.exit_threshold);
+}
+
+Measured measure(const EvalArguments& arguments, const Network& network, const ImageSet& images,
+                 const EvaluateOptions& options) {
+  const bool by_sample = arguments.exit_confidence || arguments.exit_margin;
+  const SampleRange all{0, images.size()};
+  if (!by_sample && !arguments.window_threshold) {
+    Evaluation result = evaluate(network, images, all, options);
+    const auto steps = static_cast<double>(result.steps);
+    return {std::move(result), steps};
+  }
+  InferenceOptions inference{.steps = options.steps, .progress = options.progress};
+  if (by_sample) {
+    inference.sample_exit = arguments.exit_confidence ? SampleExit::confidence : SampleExit::margin;
+    inference.limit = arguments.exit_confidence.value_or(arguments.exit_margin.value_or(1.0));
+  }
+  if (arguments.window_threshold) {
+    expect_step_gains(network, arguments.run, "--window-threshold");
+    inference.windows = layer_windows(network, *arguments.window_threshold);
+  }
+  Inference run = infer(network, {images, all, options.encoder, options.seed}, inference);
+  const double mean_steps = run.mean_steps();
+  return {{.sums = run.sums,
+           .steps = run.steps,
+           .active_steps = active_steps_until(network.spec(), run.steps),
+           .activity = std::move(run.activity)},
+          mean_steps};
+}
+
+Json report(const Network& network, const Measured& measured, double images_per_second) {
+  const Evaluation& result = measured.result;
   Json stages = Json::array();
-  const std::vector<double> densities = result.density(network);
+  const std::vector<double> densities = measured.density(network);
   for (std::size_t i = 0; i < densities.size(); ++i) {
     stages.push_back({{"name", network.stages()[i].name},
                       {"density", densities[i]},
@@ -35,6 +96,7 @@ Json report(const Network& network, const Evaluation& result, double images_per_
   return {{"accuracy", result.accuracy()},
           {"images", result.sums.images},
           {"steps", result.steps},
+          {"mean_steps", measured.mean_steps},
           {"loss", result.sums.mean_loss()},
           {"spikes_per_image", result.spikes_per_image()},
           {"images_per_second", images_per_second},
@@ -63,33 +125,37 @@ int eval(const EvalArguments& arguments) {
   catch_interrupts();
   Rate rate;
   int64_t done_before = 0;
-  const Evaluation result =
-      evaluate(network, images, {0, images.size()},
-               {.encoder = encoder_for(config, data),
-                .seed = static_cast<uint64_t>(arguments.seed.value_or(config.train.seed)),
-                .steps = arguments.steps,
-                .progress = [&](int64_t done) {
-                  rate.add(done - done_before);
-                  done_before = done;
-                  if (!arguments.json) {
-                    progress.bar(arguments.split, done, images.size(),
-                                 fmt::format("{:.0f} images/s", rate.per_second()),
-                                 rate.seconds_for(images.size() - done));
-                  }
-                  return interrupted();
-                }});
+  const Measured measured =
+      measure(arguments, network, images,
+              {.encoder = encoder_for(config, data),
+               .seed = static_cast<uint64_t>(arguments.seed.value_or(config.train.seed)),
+               .steps = last_step(arguments, network),
+               .progress = [&](int64_t done) {
+                 rate.add(done - done_before);
+                 done_before = done;
+                 if (!arguments.json) {
+                   progress.bar(arguments.split, done, images.size(),
+                                fmt::format("{:.0f} images/s", rate.per_second()),
+                                rate.seconds_for(images.size() - done));
+                 }
+                 return interrupted();
+               }});
   if (interrupted()) return kInterrupted;
 
   const double speed = rate.per_second();
   if (arguments.json) {
-    fmt::print("{}\n", report(network, result, speed).dump(2));
+    fmt::print("{}\n", report(network, measured, speed).dump(2));
     return kDone;
   }
+  const Evaluation& result = measured.result;
+  const std::string steps = measured.mean_steps < static_cast<double>(result.steps)
+                                ? fmt::format("{:.2f} of {}", measured.mean_steps, result.steps)
+                                : fmt::format("{}", result.steps);
   progress.line(fmt::format(
       "accuracy {:.2f} % on {} {} images, {} steps, {:.0f} spikes per image, {:.0f} images/s",
-      result.accuracy(), result.sums.images, arguments.split, result.steps,
-      result.spikes_per_image(), speed));
-  const std::vector<double> densities = result.density(network);
+      result.accuracy(), result.sums.images, arguments.split, steps, result.spikes_per_image(),
+      speed));
+  const std::vector<double> densities = measured.density(network);
   for (std::size_t i = 0; i < densities.size(); ++i) {
     progress.line(fmt::format("  {:<8} {:6.2f} % of neuron-steps fire", network.stages()[i].name,
                               100.0 * densities[i]));
@@ -110,6 +176,21 @@ void add_eval(CLI::App& app, Action& action) {
       ->check(CLI::IsMember({"best", "last"}));
   command->add_option("--steps", arguments->steps, "stop after N steps; 0: all")
       ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--exit-threshold", arguments->exit_threshold,
+                   "stop where every later mean gamma is below X (the paper's rule)")
+      ->excludes("--steps");
+  command
+      ->add_option("--exit-confidence", arguments->exit_confidence,
+                   "an image leaves when its softmax confidence reaches X")
+      ->check(CLI::Range(0.0, 1.0));
+  command
+      ->add_option("--exit-margin", arguments->exit_margin,
+                   "an image leaves when its softmax margin reaches X")
+      ->check(CLI::Range(0.0, 1.0))
+      ->excludes("--exit-confidence");
+  command->add_option("--window-threshold", arguments->window_threshold,
+                      "a layer rests at steps where its mean |gamma| is below X");
   command->add_option("--limit", arguments->limit, "use the first N images")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--seed", arguments->seed, "of the input spikes; default: the run's");

@@ -68,6 +68,10 @@ int main(int argc, char** argv) {
   bntt::cli::Action action;
   bntt::cli::add_train(app, action);
   bntt::cli::add_eval(app, action);
+  bntt::cli::add_exit(app, action);
+  bntt::cli::add_activity(app, action);
+  bntt::cli::add_energy(app, action);
+  bntt::cli::add_attack(app, action);
   bntt::cli::add_inspect(app, action);
   bntt::cli::add_export(app, action);
   bntt::cli::add_import(app, action);

@@ -35,6 +35,7 @@ class Progress {
 class Rate {
  public:
   void add(int64_t amount) { done_ += amount; }
+  int64_t done() const { return done_; }
   double per_second() const;
   double seconds_for(int64_t amount) const;
   double seconds() const;

@@ -1,7 +1,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -47,13 +49,35 @@ struct ChainState {
   int64_t batch = 0;
   int64_t steps_done = 0;  ///< of active_steps(spec)
   std::vector<Buffer<float>>
-      membranes;  ///< per stage [batch, y, x, channel]; the readout's: its voltage
+      membranes;                ///< per stage [batch, y, x, channel]; the readout's: its voltage
+  Buffer<float> first_current;  ///< of the first synapse, for AdvanceOptions::same_input
 };
+
+/// Keeps these images, in this order: the others have left the batch.
+void keep_images(ChainState& state, std::span<const int64_t> images);
 
 /// Spikes of each stage and step, summed over the images seen. Steps are those of the whole run.
 struct Activity {
   std::vector<std::vector<int64_t>> spikes;  ///< [stage][step]
   int64_t images = 0;
+};
+
+/// The steps at which each synapse works. At the others it adds 0 to the membrane, as if its
+/// current were the mean, and costs nothing.
+struct StepWindows {
+  std::vector<std::vector<bool>> active;  ///< [stage][step of the run]; empty: always
+
+  bool empty() const { return active.empty(); }
+};
+
+struct AdvanceOptions {
+  Activity* activity = nullptr;
+  const StepWindows* windows = nullptr;
+  /// The constant input of this window is that of all windows so far: the first synapse runs once.
+  bool same_input = false;
+  /// Called for every stage with its local first step, what it got and what it gives.
+  std::function<void(std::size_t stage, int64_t first, const Signal& input, const Signal& output)>
+      observe;
 };
 
 class Stage;
@@ -93,7 +117,10 @@ class Network {
   /// Inference without a trace: `start`, then `advance` by windows of any length gives the same
   /// bits as one window.
   ChainState start(int64_t batch) const;
-  void advance(const Signal& window, ChainState& state, Activity* activity = nullptr) const;
+  void advance(const Signal& window, ChainState& state, const AdvanceOptions& options) const;
+  void advance(const Signal& window, ChainState& state, Activity* activity = nullptr) const {
+    advance(window, state, AdvanceOptions{.activity = activity});
+  }
   /// The readout's voltage so far, divided by the spec's steps if the spec says so: [batch, class].
   Buffer<float> logits(const ChainState& state) const;
 

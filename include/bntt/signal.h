@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <variant>
 #include <vector>
 
@@ -70,5 +71,10 @@ using Signal = std::variant<SpikeTrain, DenseTrain>;
 int64_t signal_steps(const Signal& signal);
 int64_t signal_batch(const Signal& signal);
 const MapShape& signal_shape(const Signal& signal);
+
+/// Steps [begin, begin + count) of a signal.
+Signal slice_steps(const Signal& signal, int64_t begin, int64_t count);
+/// These images of a signal, in this order.
+Signal keep_images(const Signal& signal, std::span<const int64_t> images);
 
 }  // namespace bntt

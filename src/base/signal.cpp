@@ -1,5 +1,7 @@
 #include "bntt/signal.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace bntt {
@@ -43,6 +45,52 @@ int64_t signal_batch(const Signal& signal) {
 const MapShape& signal_shape(const Signal& signal) {
   const auto* spikes = std::get_if<SpikeTrain>(&signal);
   return spikes != nullptr ? spikes->shape() : std::get<DenseTrain>(signal).shape;
+}
+
+Signal slice_steps(const Signal& signal, int64_t begin, int64_t count) {
+  BNTT_CHECK(begin >= 0 && count > 0 && begin + count <= signal_steps(signal));
+  if (const auto* spikes = std::get_if<SpikeTrain>(&signal)) {
+    SpikeTrain slice(count, spikes->batch(), spikes->shape(), spikes->plane_weights());
+    const int64_t words = count * spikes->batch() * spikes->words_per_frame();
+    for (int64_t plane = 0; plane < spikes->planes(); ++plane) {
+      std::copy_n(spikes->frame(plane, begin, 0), words, slice.frame(plane, 0, 0));
+    }
+    return slice;
+  }
+  const auto& dense = std::get<DenseTrain>(signal);
+  DenseTrain slice{count, dense.batch, dense.shape, dense.constant, {}};
+  const int64_t step = dense.batch * dense.shape.size();
+  slice.values = Buffer<float>(slice.stored_steps() * step);
+  std::copy_n(dense.values.data() + (dense.constant ? 0 : begin * step), slice.values.size(),
+              slice.values.data());
+  return slice;
+}
+
+Signal keep_images(const Signal& signal, std::span<const int64_t> images) {
+  const auto batch = static_cast<int64_t>(images.size());
+  if (const auto* spikes = std::get_if<SpikeTrain>(&signal)) {
+    SpikeTrain kept(spikes->steps(), batch, spikes->shape(), spikes->plane_weights());
+    for (int64_t plane = 0; plane < spikes->planes(); ++plane) {
+      for (int64_t step = 0; step < spikes->steps(); ++step) {
+        for (int64_t i = 0; i < batch; ++i) {
+          std::copy_n(spikes->frame(plane, step, images[i]), spikes->words_per_frame(),
+                      kept.frame(plane, step, i));
+        }
+      }
+    }
+    return kept;
+  }
+  const auto& dense = std::get<DenseTrain>(signal);
+  const int64_t frame = dense.shape.size();
+  DenseTrain kept{dense.steps, batch, dense.shape, dense.constant,
+                  Buffer<float>(dense.stored_steps() * batch * frame)};
+  for (int64_t step = 0; step < dense.stored_steps(); ++step) {
+    for (int64_t i = 0; i < batch; ++i) {
+      std::copy_n(dense.values.data() + (step * dense.batch + images[i]) * frame, frame,
+                  kept.values.data() + (step * batch + i) * frame);
+    }
+  }
+  return kept;
 }
 
 }  // namespace bntt

@@ -166,20 +166,46 @@ ChainState Network::start(int64_t batch) const {
   return state;
 }
 
-void Network::advance(const Signal& window, ChainState& state, Activity* activity) const {
+void keep_images(ChainState& state, std::span<const int64_t> images) {
+  const auto batch = static_cast<int64_t>(images.size());
+  const auto keep = [&](Buffer<float>& values) {
+    const int64_t size = values.size() / state.batch;
+    Buffer<float> kept(batch * size);
+    for (int64_t i = 0; i < batch; ++i) {
+      std::copy_n(values.data() + images[i] * size, size, kept.data() + i * size);
+    }
+    values = std::move(kept);
+  };
+  for (Buffer<float>& membranes : state.membranes) keep(membranes);
+  keep(state.first_current);
+  state.batch = batch;
+}
+
+void Network::advance(const Signal& window, ChainState& state,
+                      const AdvanceOptions& options) const {
   check_window(window, active_steps(spec_) - state.steps_done);
   if (signal_batch(window) != state.batch) {
     fail("network: input has {} images, expected {}", signal_batch(window), state.batch);
   }
+  const bool windows = options.windows != nullptr && !options.windows->empty();
   Signal output;
   const Signal* previous = &window;
   for (std::size_t i = 0; i < stages_.size(); ++i) {
-    output = stages_[i]->advance(*previous, state.steps_done, numbers(i), statistics_[i],
-                                 state.membranes[i]);
-    if (activity != nullptr) count_activity(i, state.steps_done, output, *activity);
+    const Stage::AdvanceOptions stage_options{
+        .active = windows ? &options.windows->active.at(i) : nullptr,
+        .constant_current = i == 0 && options.same_input ? &state.first_current : nullptr};
+    Signal next = stages_[i]->advance(*previous, state.steps_done, numbers(i), statistics_[i],
+                                      state.membranes[i], stage_options);
+    if (options.observe) options.observe(i, state.steps_done, *previous, next);
+    output = std::move(next);
+    if (options.activity != nullptr) {
+      count_activity(i, state.steps_done, output, *options.activity);
+    }
     previous = &output;
   }
-  if (activity != nullptr && state.steps_done == 0) activity->images += state.batch;
+  if (options.activity != nullptr && state.steps_done == 0) {
+    options.activity->images += state.batch;
+  }
   state.steps_done += signal_steps(window);
 }
 

@@ -107,16 +107,65 @@ StageTrace Stage::forward(const Signal& input, const StageNumbers& numbers, Norm
 }
 
 Signal Stage::advance(const Signal& input, int64_t first, const StageNumbers& numbers,
-                      const RunningStatistics& running, Buffer<float>& carry) const {
+                      const RunningStatistics& running, Buffer<float>& carry,
+                      const AdvanceOptions& options) const {
+  Buffer<float> of_window;
+  Buffer<float>& constant_current =
+      options.constant_current != nullptr ? *options.constant_current : of_window;
+  const int64_t steps = signal_steps(input);
+  const auto works = [&](int64_t step) {
+    return options.active == nullptr || options.active->at(plan_.first_step + first + step);
+  };
+  const auto end_of_run = [&](int64_t begin) {
+    int64_t end = begin + 1;
+    while (end < steps && works(end) == works(begin)) ++end;
+    return end;
+  };
+  if (end_of_run(0) == steps) {
+    return works(0) ? work(input, first, numbers, running, carry, constant_current)
+                    : rest(window_of(input), carry);
+  }
+  SpikeTrain spikes(steps, signal_batch(input), plan_.output);
+  for (int64_t begin = 0, end = 0; begin < steps; begin = end) {
+    end = end_of_run(begin);
+    const Signal run = slice_steps(input, begin, end - begin);
+    const Signal output = works(begin)
+                              ? work(run, first + begin, numbers, running, carry, constant_current)
+                              : rest(window_of(run), carry);
+    if (plan_.readout) continue;
+    const Buffer<SpikeWord>& words = std::get<SpikeTrain>(output).words();
+    std::copy(words.begin(), words.end(), spikes.frame(0, begin, 0));
+  }
+  return plan_.readout ? Signal{} : std::move(spikes);
+}
+
+Signal Stage::work(const Signal& input, int64_t first, const StageNumbers& numbers,
+                   const RunningStatistics& running, Buffer<float>& carry,
+                   Buffer<float>& constant_current) const {
   const Window window = window_of(input);
   PhaseTimer timer(plan_.name, StagePhase::synapse_forward);
-  const Buffer<float> current = currents_of(input, window, numbers.weights);
+  Buffer<float> own;
+  Buffer<float>& current = window.constant_current ? constant_current : own;
+  if (current.empty()) current = currents_of(input, window, numbers.weights);
   timer.next(StagePhase::neuron_forward);
   const RowMoments moments =
       norm_->per_image() ? moments_of(window, current) : RowMoments{.split = window.rows};
   const NormTrace trace = norm_->from_running(moments, plan_.first_step + first, running);
   return neurons_->forward(window.shape, affine_of(trace, numbers.gain, first),
                            view(window, current), carry.data());
+}
+
+// The membranes leak, and may still fire what they hold.
+Signal Stage::rest(const Window& window, Buffer<float>& carry) const {
+  if (plan_.readout) return {};
+  const auto zeros = Buffer<float>::zeros(window.shape.batch * window.shape.frame());
+  const auto mean = Buffer<float>::zeros(window.shape.steps * window.shape.channels);
+  return neurons_->forward(window.shape,
+                           {.mean = mean.data(),
+                            .inverse_deviation = mean.data(),
+                            .rows_per_step = 1,
+                            .gain = ones_.data()},
+                           {.data = zeros.data(), .step_stride = 0}, carry.data());
 }
 
 Buffer<float> Stage::backward(const Signal& input, const StageTrace& trace,

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <vector>
 
 #include "bntt/network.h"
 #include "kernels/neuron.h"
@@ -30,9 +31,15 @@ class Stage {
   StageTrace forward(const Signal& input, const StageNumbers& numbers, NormMode mode,
                      RunningStatistics& running, Buffer<float>* voltage) const;
 
+  struct AdvanceOptions {
+    const std::vector<bool>* active = nullptr;  // [step of the run]; null: the synapse always works
+    Buffer<float>* constant_current = nullptr;  // of a constant input: used, or filled when empty
+  };
+
   /// A window of the stage's local steps, from `first` on, in evaluation form.
   Signal advance(const Signal& input, int64_t first, const StageNumbers& numbers,
-                 const RunningStatistics& running, Buffer<float>& carry) const;
+                 const RunningStatistics& running, Buffer<float>& carry,
+                 const AdvanceOptions& options) const;
 
   struct Arriving {
     Buffer<float> gradient;  // [step, batch, y, x, channel] behind `pool`; for the readout
@@ -57,6 +64,10 @@ class Stage {
     bool constant_current = false;
   };
   Window window_of(const Signal& input) const;
+  Signal work(const Signal& input, int64_t first, const StageNumbers& numbers,
+              const RunningStatistics& running, Buffer<float>& carry,
+              Buffer<float>& constant_current) const;
+  Signal rest(const Window& window, Buffer<float>& carry) const;
   Buffer<float> currents_of(const Signal& input, const Window& window, const float* weights) const;
   static RowMoments moments_of(const Window& window, const Buffer<float>& current);
   kernels::Affine affine_of(const NormTrace& trace, const float* gain, int64_t first) const;

@@ -8,9 +8,7 @@
 #include "layers/loss.h"
 
 namespace bntt {
-namespace {
 
-// The largest stage's currents of a batch stay within a quarter of a gigabyte.
 int64_t images_per_batch(const Network& network, int64_t steps) {
   constexpr int64_t kCurrentFloats = 64 << 20;
   int64_t largest = 1;
@@ -18,9 +16,23 @@ int64_t images_per_batch(const Network& network, int64_t steps) {
   return std::clamp<int64_t>(kCurrentFloats / (largest * steps), 1, 100);
 }
 
-}  // namespace
+int64_t active_steps_until(const NetworkSpec& spec, int64_t steps) {
+  const int64_t idle = spec.steps - active_steps(spec);
+  if (steps == 0) return spec.steps - idle;
+  if (steps > spec.steps || steps <= idle) {
+    fail("steps: {} is out of range, expected {} to {} for this network", steps, idle + 1,
+         spec.steps);
+  }
+  return steps - idle;
+}
 
-double Evaluation::spikes_per_image() const {
+float stopped_logit_scale(const NetworkSpec& spec, int64_t steps) {
+  const auto& readout = std::get<Readout>(spec.stages.back());
+  return readout.divide_by_steps ? static_cast<float>(spec.steps) / static_cast<float>(steps)
+                                 : 1.0F;
+}
+
+double spikes_per_image(const Activity& activity) {
   int64_t spikes = 0;
   for (const auto& stage : activity.spikes) {
     spikes = std::accumulate(stage.begin(), stage.end(), spikes);
@@ -45,18 +57,9 @@ std::vector<double> Evaluation::density(const Network& network) const {
 Evaluation evaluate(const Network& network, const ImageSet& images, SampleRange range,
                     const EvaluateOptions& options) {
   const NetworkSpec& spec = network.spec();
-  const int64_t idle = spec.steps - bntt::active_steps(spec);
-  Evaluation result{.steps = options.steps > 0 ? options.steps : spec.steps};
-  if (result.steps > spec.steps || result.steps <= idle) {
-    fail("steps: {} is out of range, expected {} to {} for this network", result.steps, idle + 1,
-         spec.steps);
-  }
-  result.active_steps = result.steps - idle;
-  // The spec divides by all steps; a shorter run divides by its own.
-  const auto& readout = std::get<Readout>(spec.stages.back());
-  const float rescale = readout.divide_by_steps
-                            ? static_cast<float>(spec.steps) / static_cast<float>(result.steps)
-                            : 1.0F;
+  Evaluation result{.steps = options.steps > 0 ? options.steps : spec.steps,
+                    .active_steps = active_steps_until(spec, options.steps)};
+  const float rescale = stopped_logit_scale(spec, result.steps);
   const EvalLoader loader(images, range, images_per_batch(network, result.active_steps));
   for (int64_t i = 0; i < loader.batches(); ++i) {
     const Batch batch = loader.batch(i);

@@ -14,13 +14,15 @@ TEST(Help, OfTheProgramNamesEveryCommand) {
   const ProcessEnd end = run_bntt({"--help"});
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_THAT(end.out, HasSubstr("Example"));
-  for (const char* command : {"train", "eval", "inspect", "export", "import"}) {
+  for (const char* command :
+       {"train", "eval", "exit", "activity", "energy", "attack", "inspect", "export", "import"}) {
     EXPECT_THAT(end.out, HasSubstr(command));
   }
 }
 
 TEST(Help, OfEveryCommandHasAnExample) {
-  for (const std::string command : {"train", "eval", "inspect", "export", "import"}) {
+  for (const std::string command :
+       {"train", "eval", "exit", "activity", "energy", "attack", "inspect", "export", "import"}) {
     const ProcessEnd end = run_bntt({command, "--help"});
     EXPECT_EQ(end.exit_code, 0) << command;
     EXPECT_THAT(end.out, HasSubstr("Example:\n  bntt " + command)) << command;

@@ -23,6 +23,7 @@ class ImposedRun {
 
   const Trace& trace() const { return trace_; }
   const torch::Tensor& oracle_logits() const { return result_.logits; }
+  const torch::Tensor& oracle_input() const { return input_; }
 
  private:
   void expect_spikes_allowed(std::size_t stage) const;

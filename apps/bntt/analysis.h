@@ -1,0 +1,43 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+
+#include "analyse/run.h"
+#include "progress.h"
+
+namespace bntt::cli {
+
+/// What every analysis of a run asks for.
+struct AnalysisArguments {
+  std::string run;
+  std::optional<std::string> data;
+  std::string weights = "best";
+  int64_t limit = 0;
+  std::optional<int64_t> seed;
+  int threads = 0;
+  bool json = false;
+};
+
+void add_analysis_options(CLI::App& command, AnalysisArguments& arguments);
+
+/// Sets the threads and reads the run.
+OpenRun open_for_analysis(const AnalysisArguments& arguments, bool need_validation = false);
+
+/// The bar of an analysis that does one thing after another; silent for JSON, gone in the end.
+class AnalysisProgress {
+ public:
+  explicit AnalysisProgress(bool silent);
+
+  /// True when the user wants to stop.
+  bool operator()(const std::string& what, int64_t images, int64_t of);
+
+ private:
+  bool silent_;
+  Progress progress_;
+  std::string what_;
+  Rate rate_;
+};
+
+}  // namespace bntt::cli

@@ -1,0 +1,112 @@
+#include <fmt/format.h>
+
+#include <functional>
+
+#include "analyse/early_exit.h"
+#include "analyse/json.h"
+#include "analysis.h"
+#include "command.h"
+#include "interrupt.h"
+
+namespace bntt::cli {
+namespace {
+
+struct ExitArguments : AnalysisArguments {
+  double max_loss = 0.3;
+};
+
+std::string percent_or_dash(const std::optional<double>& value) {
+  return value ? fmt::format("{:.2f}", *value) : "-";
+}
+
+void print_sweep(const ExitStudy& study) {
+  if (study.sweep.empty()) {
+    fmt::print("no gamma per step: the paper's rule has nothing to go by\n\n");
+    return;
+  }
+  fmt::print("the paper's rule: stop once every later mean gamma is below the threshold\n");
+  fmt::print("{:>10} {:>7} {:>12} {:>8} {:>10} {:>7} {:>11} {:>9}\n", "threshold", "T_exit",
+             "validation %", "test %", "spikes", "work %", "energy uJ", "ms/image");
+  for (std::size_t i = 0; i < study.sweep.size(); ++i) {
+    const ExitPoint& point = study.sweep[i];
+    const bool proposed = study.proposed && static_cast<int64_t>(i) == *study.proposed;
+    fmt::print("{:>10.6g} {:>7} {:>12} {:>8.2f} {:>10.0f} {:>7.1f} {:>11.4f} {:>9.4f}{}\n",
+               point.threshold, point.exit_step, percent_or_dash(point.validation_accuracy),
+               point.accuracy, point.spikes_per_image, 100.0 * point.synapse_work,
+               point.energy_pj / 1e6, point.ms_per_image, proposed ? "  <- proposed" : "");
+  }
+  fmt::print("\n");
+}
+
+std::string settings_text(const ExitMethod& method) {
+  std::string text;
+  if (method.gamma_threshold) text += fmt::format(" gamma {:.6g}", *method.gamma_threshold);
+  if (method.window_threshold) text += fmt::format(" windows {:.6g}", *method.window_threshold);
+  if (method.sample_limit) {
+    text += fmt::format(" {} {:.2f}",
+                        method.sample_exit == SampleExit::margin ? "margin" : "confidence",
+                        *method.sample_limit);
+  }
+  return text;
+}
+
+void print_methods(const ExitStudy& study) {
+  fmt::print("{} test images; settings chosen on {} validation images within {} points\n",
+             study.images, study.validation_images, study.max_loss);
+  fmt::print("{:<17} {:>12} {:>8} {:>10} {:>7} {:>12} {:>9} {:>9} {:>9}  {}\n", "method",
+             "validation %", "test %", "mean steps", "work %", "adds", "spikes", "ms/image",
+             "images/s", "settings");
+  for (const ExitMethod& method : study.methods) {
+    fmt::print(
+        "{:<17} {:>12} {:>8.2f} {:>10.2f} {:>7.1f} {:>12.0f} {:>9.0f} {:>9.4f} {:>9.0f} {}\n",
+        method.name, percent_or_dash(method.validation_accuracy), method.accuracy,
+        method.mean_steps, 100.0 * method.synapse_work, method.accumulates_per_image,
+        method.spikes_per_image, method.ms_per_image, method.images_per_second,
+        settings_text(method));
+  }
+}
+
+void print_windows(const ExitStudy& study) {
+  if (study.windows.empty()) return;
+  fmt::print("\nwindows of the layers: # the synapse works, . it rests\n");
+  for (const StageWindow& window : study.windows) {
+    std::string steps;
+    for (const bool active : window.active) steps += active ? '#' : '.';
+    fmt::print("{:<8} {}\n", window.name, steps);
+  }
+}
+
+int exit_early(const ExitArguments& arguments) {
+  const OpenRun run = open_for_analysis(arguments, /*need_validation=*/true);
+  const ExitStudy study = [&] {
+    AnalysisProgress progress(arguments.json);
+    return study_exit(run.network, test_sample(run), validation_sample(run),
+                      {.max_loss = arguments.max_loss, .progress = std::ref(progress)});
+  }();
+  if (interrupted()) return kInterrupted;
+  if (arguments.json) {
+    fmt::print("{}\n", to_json(study).dump(2));
+    return kDone;
+  }
+  print_sweep(study);
+  print_methods(study);
+  print_windows(study);
+  return kDone;
+}
+
+}  // namespace
+
+void add_exit(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand("exit", "Find out how early a trained network may stop");
+  auto arguments = std::make_shared<ExitArguments>();
+  add_analysis_options(*command, *arguments);
+  command
+      ->add_option("--max-loss", arguments->max_loss,
+                   "points of validation accuracy that stopping early may cost")
+      ->check(CLI::Range(0.0, 100.0));
+  command->footer("Example:\n  bntt exit runs/demo --max-loss 0.5");
+  command->callback(
+      [arguments, &action] { action = [arguments] { return exit_early(*arguments); }; });
+}
+
+}  // namespace bntt::cli

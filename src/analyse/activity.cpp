@@ -1,0 +1,125 @@
+#include "analyse/activity.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "analyse/effective_threshold.h"
+#include "analyse/exit_rule.h"
+#include "analyse/inference.h"
+#include "base/fail.h"
+#include "data/loader.h"
+
+namespace bntt {
+namespace {
+
+std::vector<double> per_image(const std::vector<int64_t>& counts, int64_t images) {
+  std::vector<double> result;
+  for (const int64_t count : counts) {
+    result.push_back(static_cast<double>(count) /
+                     static_cast<double>(std::max<int64_t>(1, images)));
+  }
+  return result;
+}
+
+void describe_gains(const Parameter& gain, int64_t channels, int64_t bins, StageActivity& stage) {
+  const auto [least, most] = std::ranges::minmax_element(gain.value);
+  const double low = std::min(0.0F, *least);
+  const double high = *most > low ? *most : low + 1.0;
+  for (int64_t row = 0; row < gain.value.size() / channels; ++row) {
+    const float* values = gain.value.data() + row * channels;
+    Histogram histogram{low, high, std::vector<int64_t>(bins, 0)};
+    double sum = 0.0;
+    double magnitude = 0.0;
+    for (int64_t c = 0; c < channels; ++c) {
+      sum += values[c];
+      magnitude += std::abs(values[c]);
+      const double place = (values[c] - low) / (high - low) * static_cast<double>(bins);
+      ++histogram.counts[std::clamp<int64_t>(static_cast<int64_t>(place), 0, bins - 1)];
+    }
+    stage.gamma_mean.push_back(sum / static_cast<double>(channels));
+    stage.gamma_magnitude.push_back(magnitude / static_cast<double>(channels));
+    stage.gamma_histograms.push_back(std::move(histogram));
+  }
+}
+
+StageActivity describe_stage(const Network& network, std::size_t i, const Inference& run,
+                             int64_t bins) {
+  const StagePlan& plan = network.stages()[i];
+  StageActivity stage{.name = plan.name,
+                      .neurons = plan.neurons,
+                      .first_step = plan.first_step,
+                      .active_steps = plan.active_steps};
+  if (!plan.readout) {
+    stage.spikes_per_step = per_image(run.activity.spikes[i], run.sums.images);
+    const double spikes =
+        std::accumulate(stage.spikes_per_step.begin(), stage.spikes_per_step.end(), 0.0);
+    stage.spike_rate = spikes / static_cast<double>(plan.neurons);
+    stage.density = stage.spike_rate / static_cast<double>(plan.active_steps);
+  }
+  if (const Parameter* gain = network.gain(i)) {
+    describe_gains(*gain, plan.output.channels, bins, stage);
+  }
+  return stage;
+}
+
+// Traces keep every current of every step: as many images at once as fit a quarter of a gigabyte.
+int64_t images_per_trace(const Network& network) {
+  constexpr int64_t kFloats = 64 << 20;
+  int64_t per_image = 0;
+  for (const StagePlan& plan : network.stages()) {
+    per_image += plan.output.size() * plan.active_steps;
+  }
+  return std::clamp<int64_t>(kFloats / per_image, 1, 64);
+}
+
+void replay_stages(Network& network, const Sample& sample, const ActivityOptions& options,
+                   ActivityStudy& study) {
+  SampleRange range = sample.range;
+  range.end = std::min(range.end, range.begin + options.detail_images);
+  if (range.size() == 0) return;
+  study.detail_images = range.size();
+  std::vector<StageReplay> replays;
+  for (std::size_t i = 0; i + 1 < network.stages().size(); ++i) {
+    replays.emplace_back(network, i, options.bins);
+  }
+  const EvalLoader loader(sample.images, range, images_per_trace(network));
+  for (int64_t b = 0; b < loader.batches(); ++b) {
+    const Batch batch = loader.batch(b);
+    const Trace trace = network.forward(
+        encode(batch, active_steps(network.spec()), sample.encoder, sample.seed, kEvaluationEpoch),
+        NormMode::running);
+    for (std::size_t i = 0; i < replays.size(); ++i) {
+      replays[i].add(trace.stages[i], batch.size());
+    }
+  }
+  for (std::size_t i = 0; i < replays.size(); ++i) {
+    study.stages[i].membrane = replays[i].membrane();
+    study.stages[i].effective_threshold = replays[i].effective_threshold();
+  }
+}
+
+}  // namespace
+
+ActivityStudy study_activity(Network& network, const Sample& sample,
+                             const ActivityOptions& options) {
+  if (!is_spiking(network)) fail("activity: the network is an ANN, which has no spikes");
+  const Inference run = infer(network, sample, {.count_work = true, .progress = options.progress});
+  ActivityStudy study{.images = run.sums.images,
+                      .steps = run.steps,
+                      .accuracy = run.accuracy(),
+                      .spikes_per_image = run.spikes_per_image(),
+                      .exit_threshold = options.exit_threshold};
+  if (sample.encoder.kind != EncoderKind::direct) {
+    study.input_spikes_per_step = per_image(run.work.input_spikes, run.sums.images);
+  }
+  if (has_step_gains(network)) study.exit_step = exit_step(network, options.exit_threshold);
+  for (std::size_t i = 0; i < network.stages().size(); ++i) {
+    if (network.stages()[i].readout && network.gain(i) == nullptr) continue;
+    study.stages.push_back(describe_stage(network, i, run, options.bins));
+  }
+  replay_stages(network, sample, options, study);
+  return study;
+}
+
+}  // namespace bntt

@@ -1,0 +1,85 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analyse/energy.h"
+#include "analyse/exit_rule.h"
+#include "analyse/inference.h"
+
+namespace bntt {
+
+/// One T_exit of the paper's rule (Fig. 6).
+struct ExitPoint {
+  int64_t exit_step = 0;
+  double threshold = 0.0;  ///< a round one that gives this T_exit
+  /// Every threshold in (above, up_to] gives it; absent: no limit on that side.
+  std::optional<double> threshold_above;
+  std::optional<double> threshold_up_to;
+  std::optional<double> validation_accuracy;
+  double accuracy = 0.0;  ///< %, test
+  double spikes_per_image = 0.0;
+  double synapse_work = 0.0;  ///< dense-equivalent, as a fraction of a run of all steps
+  double energy_pj = 0.0;     ///< per image, measured form
+  double ms_per_image = 0.0;  ///< really run to T_exit, on ExitStudy::timed_images
+};
+
+/// One threshold of windows per layer, on the validation images.
+struct WindowPoint {
+  double threshold = 0.0;
+  double synapse_work = 0.0;
+  double validation_accuracy = 0.0;
+};
+
+/// A way to stop early, with settings chosen on the validation images, run on the test images.
+struct ExitMethod {
+  std::string name;  ///< all-steps, gamma, confidence, margin, windows, gamma+confidence, combined
+  int64_t exit_step = 0;                   ///< the most steps that an image takes
+  std::optional<double> gamma_threshold;   ///< of the paper's rule
+  std::optional<double> window_threshold;  ///< of the windows per layer
+  std::optional<double> sample_limit;      ///< of confidence or margin
+  SampleExit sample_exit = SampleExit::none;
+  std::optional<double> validation_accuracy;
+  double accuracy = 0.0;
+  double mean_steps = 0.0;
+  double synapse_work = 0.0;
+  double accumulates_per_image = 0.0;
+  double spikes_per_image = 0.0;
+  double energy_pj = 0.0;
+  double ms_per_image = 0.0;
+  double images_per_second = 0.0;
+};
+
+struct StageWindow {
+  std::string name;
+  std::vector<bool> active;  ///< [step of the run]; a step that cannot reach the readout is not
+};
+
+struct ExitStudy {
+  int64_t steps = 0;
+  int64_t first_exit = 1;  ///< the first step at which the readout has seen something
+  int64_t images = 0;
+  int64_t validation_images = 0;
+  int64_t timed_images = 0;         ///< for the times of the sweep; methods are timed on all images
+  double max_loss = 0.0;            ///< points of validation accuracy that a proposal may cost
+  std::vector<ExitPoint> sweep;     ///< by rising threshold; empty without γ per step
+  std::optional<int64_t> proposed;  ///< index into sweep; absent without validation images
+  std::vector<WindowPoint> window_sweep;  ///< by rising threshold
+  std::vector<StageWindow> windows;       ///< of the proposed window threshold
+  std::vector<ExitMethod> methods;        ///< the first is all-steps
+};
+
+struct ExitOptions {
+  double max_loss = 0.3;
+  EnergyTable table = default_energy_table();
+  int64_t timed_images = 512;
+  /// What is being done, and how far; a true answer stops: the study is then incomplete.
+  std::function<bool(const std::string& what, int64_t images, int64_t of)> progress;
+};
+
+/// `validation` may be an empty range: nothing is proposed then. Throws Error for an ANN.
+ExitStudy study_exit(const Network& network, const Sample& test, const Sample& validation,
+                     const ExitOptions& options = {});
+
+}  // namespace bntt

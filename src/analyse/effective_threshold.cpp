@@ -1,0 +1,166 @@
+#include "analyse/effective_threshold.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/threads.h"
+
+namespace bntt {
+namespace {
+
+/// The membrane that is carried to the next step, as the kernels compute it (src/kernels/neuron.h).
+struct Carry {
+  float leak;
+  Reset reset;
+  bool delayed;
+
+  float operator()(float v, float threshold, bool fired) const {
+    if (reset == Reset::hard) return fired ? 0.0F : leak * v;
+    const float drop = fired ? threshold : 0.0F;
+    return delayed ? leak * v - drop : leak * (v - drop);
+  }
+};
+
+double share(int64_t part, int64_t whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
+}
+
+}  // namespace
+
+StageReplay::StageReplay(const Network& network, std::size_t stage, int64_t bins)
+    : plan_(network.stages()[stage]),
+      gain_(network.gain(stage)),
+      gain_per_step_(plan_.norm.kind == NormKind::bntt),
+      delayed_(network.spec().propagation == Propagation::delayed),
+      fixed_statistics_(network.statistics()[stage].rows > 0),
+      low_(-3.0 * plan_.neuron.threshold),
+      high_(3.0 * plan_.neuron.threshold) {
+  sums_.histogram.resize(bins, 0);
+}
+
+float StageReplay::gain_at(int64_t step, int64_t channel) const {
+  if (gain_ == nullptr) return 1.0F;
+  const int64_t row = gain_per_step_ ? plan_.first_step + step : 0;
+  return gain_->value[row * plan_.output.channels + channel];
+}
+
+void StageReplay::add(const StageTrace& trace, int64_t batch) {
+  const int64_t channels = plan_.output.channels;
+  if (fixed_statistics_ && median_.empty()) {
+    for (int64_t step = 0; step < plan_.active_steps; ++step) {
+      std::vector<double> thresholds;
+      for (int64_t c = 0; c < channels; ++c) {
+        const float slope = gain_at(step, c) * trace.norm.inverse_deviation[step * channels + c];
+        if (slope > 0.0F) thresholds.push_back(plan_.neuron.threshold / slope);
+      }
+      const auto middle = thresholds.begin() + static_cast<int64_t>(thresholds.size() / 2);
+      std::ranges::nth_element(thresholds, middle);
+      median_.push_back(thresholds.empty() ? 0.0 : *middle);
+    }
+  }
+  std::vector<Sums> of_image(batch);
+  parallel_for(batch, [&](int64_t image) { of_image[image] = replay(trace, batch, image); });
+  for (const Sums& sums : of_image) add(sums);
+}
+
+StageReplay::Sums StageReplay::replay(const StageTrace& trace, int64_t batch, int64_t image) const {
+  const int64_t channels = plan_.output.channels;
+  const int64_t frame = plan_.output.size();
+  const auto bins = static_cast<int64_t>(sums_.histogram.size());
+  const float threshold = plan_.neuron.threshold;
+  const Carry carry{plan_.neuron.kind == NeuronKind::integrate_and_fire ? 1.0F : plan_.neuron.leak,
+                    plan_.neuron.reset, delayed_};
+  Sums sums;
+  sums.histogram.resize(bins, 0);
+  for (int64_t neuron = 0; neuron < frame; ++neuron) {
+    const int64_t c = neuron % channels;
+    float real = 0.0F;
+    float paper = 0.0F;
+    float with_mean = 0.0F;
+    for (int64_t step = 0; step < plan_.active_steps; ++step) {
+      const int64_t stored = trace.current_constant ? 0 : step;
+      const float x = trace.current[(stored * batch + image) * frame + neuron];
+      const int64_t row =
+          (step * trace.norm.rows_per_step + (trace.norm.rows_per_step > 1 ? image : 0)) *
+              channels +
+          c;
+      const float mean = trace.norm.mean[row];
+      const float inverse = trace.norm.inverse_deviation[row];
+      const float gain = gain_at(step, c);
+
+      const float v = real + gain * ((x - mean) * inverse);
+      const bool fired = v > threshold;
+      real = carry(v, threshold, fired);
+      sums.membrane += v;
+      sums.squared += static_cast<double>(v) * v;
+      ++sums.samples;
+      const auto bin =
+          static_cast<int64_t>(std::floor((v - low_) / (high_ - low_) * static_cast<double>(bins)));
+      ++sums.histogram[std::clamp<int64_t>(bin, 0, bins - 1)];
+
+      const bool positive = gain > 0.0F;
+      const float effective = positive ? threshold / (gain * inverse) : 0.0F;
+      const auto compare = [&](float& membrane, float drive, Agreement& agreement) {
+        const float u = membrane + drive;
+        const bool predicted = positive && u > effective;
+        membrane = carry(u, effective, predicted);
+        if (!positive) return;
+        agreement.both_fire += predicted && fired ? 1 : 0;
+        agreement.predicted += predicted ? 1 : 0;
+        agreement.same += predicted == fired ? 1 : 0;
+      };
+      compare(paper, x, sums.paper);
+      compare(with_mean, x - mean, sums.with_mean);
+      sums.positive_samples += positive ? 1 : 0;
+      (positive ? sums.positive_spikes : sums.other_spikes) += fired ? 1 : 0;
+    }
+  }
+  return sums;
+}
+
+void StageReplay::add(const Sums& sums) {
+  sums_.membrane += sums.membrane;
+  sums_.squared += sums.squared;
+  sums_.samples += sums.samples;
+  for (std::size_t i = 0; i < sums.histogram.size(); ++i) {
+    sums_.histogram[i] += sums.histogram[i];
+  }
+  sums_.positive_samples += sums.positive_samples;
+  sums_.positive_spikes += sums.positive_spikes;
+  sums_.other_spikes += sums.other_spikes;
+  const auto add_agreement = [](Agreement& to, const Agreement& from) {
+    to.both_fire += from.both_fire;
+    to.predicted += from.predicted;
+    to.same += from.same;
+  };
+  add_agreement(sums_.paper, sums.paper);
+  add_agreement(sums_.with_mean, sums.with_mean);
+}
+
+MembraneStatistics StageReplay::membrane() const {
+  const auto samples = static_cast<double>(std::max<int64_t>(1, sums_.samples));
+  const double mean = sums_.membrane / samples;
+  // Doubles over floats: what cancels here is far below the digits that are shown.
+  const double variance = std::max(0.0, sums_.squared / samples - mean * mean);
+  return {mean, std::sqrt(variance), {low_, high_, sums_.histogram}};
+}
+
+ThresholdAgreement StageReplay::shares(const Agreement& agreement) const {
+  return {.same = share(agreement.same, sums_.positive_samples),
+          .recall = share(agreement.both_fire, sums_.positive_spikes),
+          .precision = share(agreement.both_fire, agreement.predicted),
+          .predicted_rate = share(agreement.predicted, sums_.positive_samples)};
+}
+
+std::optional<EffectiveThreshold> StageReplay::effective_threshold() const {
+  if (!fixed_statistics_) return std::nullopt;
+  return EffectiveThreshold{
+      .positive_gains = share(sums_.positive_samples, sums_.samples),
+      .spikes_elsewhere = share(sums_.other_spikes, sums_.other_spikes + sums_.positive_spikes),
+      .real_rate = share(sums_.positive_spikes, sums_.positive_samples),
+      .median = median_,
+      .paper = shares(sums_.paper),
+      .with_mean = shares(sums_.with_mean)};
+}
+
+}  // namespace bntt

@@ -1,0 +1,54 @@
+#pragma once
+
+#include "analyse/activity.h"
+#include "bntt/network.h"
+
+namespace bntt {
+
+/// Recomputes the membranes of one hidden stage from the currents of traces, and runs the neuron of
+/// the effective threshold beside each. Fed batch by batch.
+class StageReplay {
+ public:
+  StageReplay(const Network& network, std::size_t stage, int64_t bins);
+
+  void add(const StageTrace& trace, int64_t batch);
+
+  MembraneStatistics membrane() const;
+  /// Nothing for norms without running statistics: they have no fixed σ.
+  std::optional<EffectiveThreshold> effective_threshold() const;
+
+ private:
+  struct Agreement {
+    int64_t both_fire = 0;
+    int64_t predicted = 0;
+    int64_t same = 0;
+  };
+  /// Of one image; images are added in order.
+  struct Sums {
+    double membrane = 0.0;
+    double squared = 0.0;
+    int64_t samples = 0;
+    std::vector<int64_t> histogram;
+    int64_t positive_samples = 0;  // with γ > 0
+    int64_t positive_spikes = 0;
+    int64_t other_spikes = 0;
+    Agreement paper;
+    Agreement with_mean;
+  };
+  Sums replay(const StageTrace& trace, int64_t batch, int64_t image) const;
+  void add(const Sums& sums);
+  ThresholdAgreement shares(const Agreement& agreement) const;
+  float gain_at(int64_t step, int64_t channel) const;
+
+  const StagePlan& plan_;
+  const Parameter* gain_;  // null: γ is 1
+  bool gain_per_step_ = false;
+  bool delayed_ = false;
+  bool fixed_statistics_ = false;
+  double low_ = 0.0;
+  double high_ = 0.0;
+  Sums sums_;
+  std::vector<double> median_;  // [active step]
+};
+
+}  // namespace bntt

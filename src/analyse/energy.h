@@ -1,0 +1,86 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analyse/inference.h"
+#include "analyse/run.h"
+
+namespace bntt {
+
+/// TrueNorth-normalised energy: spikes · spike + steps · step, relative to a reference.
+struct TrueNorthTable {
+  double spike = 0.4;
+  double step = 0.6;
+  double reference_spikes = 4193000.0;  ///< per image: the paper's conversion
+  double reference_steps = 1000.0;
+};
+
+/// What operations cost: data, so that another process can be named.
+struct EnergyTable {
+  std::string name = "unnamed";
+  double mac_pj = 4.6;
+  double accumulate_pj = 0.9;
+  TrueNorthTable truenorth;
+};
+
+/// The table that is built in (energy/45nm.toml).
+EnergyTable default_energy_table();
+/// Keys that the text does not name keep the built-in values. Throws Error, beginning with
+/// `origin`.
+EnergyTable energy_table_from_toml(std::string_view text, const std::string& origin);
+
+/// One synapse with its stage, per image.
+struct StageEnergy {
+  std::string name;
+  int64_t neurons = 0;                ///< 0 for the readout
+  int64_t flops_ann = 0;              ///< k² O² Cin Cout, or Cin Cout
+  double spike_rate = 0.0;            ///< R_s: spikes of the stage over all steps / its neurons
+  double flops_snn = 0.0;             ///< the paper's form: flops_ann · R_s
+  double accumulates = 0.0;           ///< measured form: arriving spikes times their fan-out
+  double multiply_accumulates = 0.0;  ///< measured form: real-valued input
+  double ann_pj = 0.0;                ///< flops_ann · mac_pj
+  double paper_pj = 0.0;              ///< flops_snn · accumulate_pj
+  double measured_pj = 0.0;  ///< accumulates · accumulate_pj + multiply_accumulates · mac_pj
+};
+
+/// This machine, for the images that were run.
+struct CpuCost {
+  int64_t images = 0;
+  int64_t threads = 0;
+  double ms_per_image = 0.0;
+  std::optional<double> joules_per_image;  ///< from RAPL's package counters, where readable
+};
+
+struct EnergyStudy {
+  EnergyTable table;
+  bool spiking = true;  ///< false: an ANN, and all that concerns spikes is absent
+  int64_t images = 0;
+  int64_t steps = 0;
+  double accuracy = 0.0;
+  double spikes_per_image = 0.0;  ///< hidden neurons', not the encoder's
+  std::vector<StageEnergy> stages;
+  double ann_pj = 0.0;                ///< E_ANN: the same chain as an ANN, one dense pass
+  std::optional<double> paper_pj;     ///< E_SNN, the paper's form
+  std::optional<double> measured_pj;  ///< E_SNN, the work that really happened
+  std::optional<double> paper_ratio;  ///< E_ANN / E_SNN (Table 3); absent when nothing fired
+  std::optional<double> measured_ratio;
+  std::optional<double> truenorth;  ///< relative to the reference (Appendix E)
+  CpuCost cpu;
+};
+
+struct EnergyOptions {
+  EnergyTable table = default_energy_table();
+  int64_t steps = 0;  ///< of the run; 0: all
+  std::function<bool(int64_t images)> progress;
+};
+
+EnergyStudy study_energy(const Network& network, const Sample& sample,
+                         const EnergyOptions& options = {});
+
+/// The measured form per image, of any counted inference.
+double measured_pj(const Inference& inference, const EnergyTable& table);
+
+}  // namespace bntt

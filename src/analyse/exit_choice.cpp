@@ -1,0 +1,95 @@
+#include "analyse/exit_choice.h"
+
+#include <algorithm>
+#include <set>
+
+#include "analyse/exit_rule.h"
+
+namespace bntt {
+
+std::vector<double> work_until(const Network& network, const StepWindows& windows,
+                               bool constant_input) {
+  std::vector<double> work(active_steps(network.spec()), 0.0);
+  for (std::size_t i = 0; i < network.stages().size(); ++i) {
+    const StagePlan& plan = network.stages()[i];
+    bool worked = false;
+    for (int64_t step = 0; step < plan.active_steps; ++step) {
+      const bool active = windows.empty() || windows.active[i][plan.first_step + step];
+      const bool again = i == 0 && constant_input && worked;
+      if (active && !again) work[step] += static_cast<double>(plan.macs);
+      worked = worked || active;
+    }
+  }
+  for (std::size_t step = 1; step < work.size(); ++step) work[step] += work[step - 1];
+  return work;
+}
+
+double accuracy_at(const Judged& judged, int64_t step) {
+  const Trajectory& trajectory = judged.trajectory;
+  int64_t correct = 0;
+  for (int64_t image = 0; image < judged.images(); ++image) {
+    const int64_t at = image * trajectory.steps + step - trajectory.first_step;
+    correct += trajectory.predictions[at] == judged.labels[image] ? 1 : 0;
+  }
+  return 100.0 * static_cast<double>(correct) / static_cast<double>(judged.images());
+}
+
+SampleOutcome outcome_of(const Judged& judged, SampleExit measure, double limit, int64_t last) {
+  const Trajectory& trajectory = judged.trajectory;
+  const std::vector<float>& values =
+      measure == SampleExit::margin ? trajectory.margin : trajectory.confidence;
+  const int64_t steps = last - trajectory.first_step + 1;
+  int64_t correct = 0;
+  int64_t taken = 0;
+  double work = 0.0;
+  for (int64_t image = 0; image < judged.images(); ++image) {
+    const int64_t begin = image * trajectory.steps;
+    int64_t step = 0;
+    while (step + 1 < steps && !(values[begin + step] >= limit)) ++step;
+    correct += trajectory.predictions[begin + step] == judged.labels[image] ? 1 : 0;
+    taken += trajectory.first_step + step;
+    work += judged.work[step];
+  }
+  const auto images = static_cast<double>(judged.images());
+  return {100.0 * static_cast<double>(correct) / images, static_cast<double>(taken) / images,
+          work / images};
+}
+
+std::optional<SampleChoice> choose_limit(const Judged& judged, SampleExit measure, int64_t last,
+                                         double least_accuracy) {
+  std::optional<SampleChoice> best;
+  for (int64_t hundredth = 1; hundredth <= 100; ++hundredth) {
+    const double limit = static_cast<double>(hundredth) / 100.0;
+    const SampleOutcome outcome = outcome_of(judged, measure, limit, last);
+    if (outcome.accuracy < least_accuracy) continue;
+    if (!best || outcome.mean_work < best->outcome.mean_work) best = {limit, outcome};
+  }
+  return best;
+}
+
+std::vector<double> window_thresholds(const Network& network, bool constant_input) {
+  constexpr double kPart = 0.125;
+  std::set<double> magnitudes;
+  const GainMeans means = gain_means(network);
+  for (std::size_t i = 0; i < network.stages().size(); ++i) {
+    if (means.magnitude[i].empty()) continue;
+    const auto first = means.magnitude[i].begin() + network.stages()[i].first_step;
+    magnitudes.insert(first, first + network.stages()[i].active_steps);
+  }
+  std::vector<double> thresholds;
+  const double whole = work_until(network, {}, constant_input).back();
+  double last_work = whole;
+  for (auto magnitude = magnitudes.begin(); magnitude != magnitudes.end(); ++magnitude) {
+    const auto next = std::next(magnitude);
+    const double threshold = roundest_threshold(
+        *magnitude, next == magnitudes.end() ? std::nullopt : std::optional(*next));
+    const double work =
+        work_until(network, layer_windows(network, threshold), constant_input).back();
+    if (last_work - work < kPart * whole) continue;
+    thresholds.push_back(threshold);
+    last_work = work;
+  }
+  return thresholds;
+}
+
+}  // namespace bntt

@@ -1,0 +1,40 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "bntt/network.h"
+
+namespace bntt {
+
+/// γ averaged over the channels: [stage][step of the run]. A stage without γ per step has no rows.
+struct GainMeans {
+  std::vector<std::vector<double>> signed_mean;  ///< ḡ, the paper's
+  std::vector<std::vector<double>> magnitude;    ///< mean |γ|
+};
+GainMeans gain_means(const Network& network);
+
+/// Whether any stage has a γ for every step, without which γ cannot tell when to stop.
+bool has_step_gains(const Network& network);
+
+/// T_exit: the earliest step after which every step of every stage has ḡ < threshold; steps that
+/// cannot reach the readout are not asked. At least the first step that reaches it, at most all.
+int64_t exit_step(const Network& network, double threshold);
+
+/// The thresholds with one T_exit: above < threshold <= up_to.
+struct ExitInterval {
+  int64_t exit_step = 0;
+  std::optional<double> above;  ///< absent: every lower threshold
+  std::optional<double> up_to;  ///< absent: every higher threshold
+  double threshold = 0.0;       ///< the roundest number of the interval
+};
+/// The number with the fewest decimals in (above, up_to].
+double roundest_threshold(const std::optional<double>& above, const std::optional<double>& up_to);
+/// Every T_exit that some threshold gives, by rising threshold.
+std::vector<ExitInterval> exit_intervals(const Network& network);
+
+/// Steps at which a stage's mean |γ| reaches the threshold; elsewhere its synapse rests. Stages
+/// without γ per step, the readout among them, always work.
+StepWindows layer_windows(const Network& network, double threshold);
+
+}  // namespace bntt

@@ -1,0 +1,18 @@
+#pragma once
+
+#include "analyse/activity.h"
+#include "analyse/early_exit.h"
+#include "analyse/energy.h"
+#include "analyse/robustness.h"
+#include "base/json.h"
+
+namespace bntt {
+
+/// One key per field under the field's name; absent optionals have no key; enums by name. The
+/// schema is that of analysis_fields.h, and docs/analyses.md explains every number.
+Json to_json(const ExitStudy& study);
+Json to_json(const ActivityStudy& study);
+Json to_json(const EnergyStudy& study);
+Json to_json(const RobustnessStudy& study);
+
+}  // namespace bntt

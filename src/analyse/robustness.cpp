@@ -1,0 +1,227 @@
+#include "analyse/robustness.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <numbers>
+
+#include "base/fail.h"
+#include "base/random.h"
+#include "base/text.h"
+#include "base/threads.h"
+#include "data/encoder.h"
+#include "data/loader.h"
+#include "layers/loss.h"
+
+namespace bntt {
+namespace {
+
+// Attacks keep the currents of every stage: as many images as fit a quarter of a gigabyte.
+int64_t images_per_attack(const Network& network) {
+  constexpr int64_t kFloats = 64 << 20;
+  int64_t per_image = 0;
+  for (const StagePlan& plan : network.stages()) {
+    per_image += plan.output.size() * plan.active_steps;
+  }
+  return std::clamp<int64_t>(kFloats / per_image, 1, 100);
+}
+
+CrossEntropy classify(const Network& network, const Batch& batch, const Sample& sample) {
+  ChainState state = network.start(batch.size());
+  network.advance(
+      encode(batch, active_steps(network.spec()), sample.encoder, sample.seed, kEvaluationEpoch),
+      state);
+  return cross_entropy(network.logits(state), batch.labels);
+}
+
+/// Adds ∂L/∂pixel for one draw of the input.
+void add_gradient(Network& network, const Batch& batch, const EncoderSpec& encoder, uint64_t seed,
+                  uint32_t epoch, Buffer<float>& sum) {
+  const Trace trace = network.forward(
+      encode(batch, active_steps(network.spec()), encoder, seed, epoch), NormMode::running);
+  CrossEntropy loss = cross_entropy(trace.logits, batch.labels);
+  for (float& gradient : loss.gradient) gradient *= static_cast<float>(batch.size());
+  Buffer<float> input_gradient;
+  network.backward(trace, loss.gradient, &input_gradient);
+  const int64_t frames = input_gradient.size() / sum.size();
+  for (int64_t step = 0; step < frames; ++step) {
+    const float* of_step = input_gradient.data() + step * sum.size();
+    for (int64_t i = 0; i < sum.size(); ++i) sum[i] += of_step[i];
+  }
+}
+
+/// From the normalised pixel, which the encoder sees, to the pixel itself.
+void through_normalisation(const EncoderSpec& encoder, int64_t channels, Buffer<float>& gradient) {
+  if (encoder.kind == EncoderKind::poisson_unsigned) return;
+  for (int64_t i = 0; i < gradient.size(); ++i) {
+    gradient[i] /= encoder.normalisation.deviation[i % channels];
+  }
+}
+
+float sign(float value) { return static_cast<float>((value > 0.0F) - (value < 0.0F)); }
+
+/// One step along the gradient's sign, within `radius` of the clean pixel and within 0..1.
+void step_along(const Buffer<float>& gradient, double size, double radius, const Batch& clean,
+                Batch& attacked) {
+  for (int64_t i = 0; i < gradient.size(); ++i) {
+    const float pixel = clean.images[i];
+    const float moved = attacked.images[i] + static_cast<float>(size) * sign(gradient[i]);
+    const auto reach = static_cast<float>(radius);
+    attacked.images[i] = std::clamp(std::clamp(moved, pixel - reach, pixel + reach), 0.0F, 1.0F);
+  }
+}
+
+std::vector<double> with_clean_first(std::vector<double> strengths) {
+  strengths.push_back(0.0);
+  std::ranges::sort(strengths);
+  const auto [first, last] = std::ranges::unique(strengths);
+  strengths.erase(first, last);
+  return strengths;
+}
+
+/// One call of study_robustness.
+class Attacking {
+ public:
+  Attacking(Network& network, const Sample& sample, const RobustnessOptions& options)
+      : network_(network), sample_(sample), options_(options) {
+    study_.spiking = is_spiking(network);
+    study_.draws = options.draws;
+    study_.pgd_steps = options.pgd_steps;
+    add_curve(AttackKind::noise, options.noise);
+    add_curve(AttackKind::fgsm, options.fgsm);
+    add_curve(AttackKind::pgd, options.pgd);
+  }
+
+  RobustnessStudy run() {
+    const EvalLoader loader(sample_.images, sample_.range, images_per_attack(network_));
+    int64_t correct = 0;
+    for (int64_t i = 0; i < loader.batches(); ++i) {
+      const Batch batch = loader.batch(i);
+      const CrossEntropy clean = classify(network_, batch, sample_);
+      correct += clean.correct;
+      for (AttackCurve& curve : study_.curves) run_batch(curve, batch, clean);
+      study_.images += batch.size();
+      if (options_.progress && options_.progress("attack", study_.images, sample_.range.size())) {
+        break;
+      }
+    }
+    study_.clean_accuracy = percent(static_cast<double>(correct));
+    for (AttackCurve& curve : study_.curves) {
+      for (AttackPoint& point : curve.points) {
+        point.accuracy = percent(point.accuracy);
+        point.loss /= static_cast<double>(std::max<int64_t>(1, study_.images));
+      }
+    }
+    return std::move(study_);
+  }
+
+ private:
+  void add_curve(AttackKind kind, const std::vector<double>& strengths) {
+    if (strengths.empty()) return;
+    AttackCurve& curve = study_.curves.emplace_back(AttackCurve{.kind = kind});
+    for (const double strength : with_clean_first(strengths)) {
+      curve.points.push_back({.strength = strength});
+    }
+  }
+  double percent(double images) const {
+    return 100.0 * images / static_cast<double>(std::max<int64_t>(1, study_.images));
+  }
+
+  /// Until the end, `accuracy` and `loss` of a point are sums over images.
+  void run_batch(AttackCurve& curve, const Batch& batch, const CrossEntropy& clean) {
+    Buffer<float> gradient;
+    if (curve.kind == AttackKind::fgsm) {
+      gradient = pixel_gradient(network_, batch, sample_.encoder, sample_.seed, options_.draws);
+    }
+    for (AttackPoint& point : curve.points) {
+      Batch attacked = batch;
+      if (point.strength > 0.0) {
+        if (curve.kind == AttackKind::noise) add_noise(attacked, point.strength, sample_.seed);
+        if (curve.kind == AttackKind::fgsm) {
+          step_along(gradient, point.strength, point.strength, batch, attacked);
+        }
+        if (curve.kind == AttackKind::pgd) ascend(point.strength, batch, attacked);
+      }
+      const CrossEntropy result =
+          point.strength > 0.0 ? classify(network_, attacked, sample_) : clean;
+      point.accuracy += static_cast<double>(result.correct);
+      point.loss += result.loss * static_cast<double>(batch.size());
+    }
+  }
+
+  // Steps of 2.5 times the radius in all, so that the edge is reached and can be left again.
+  void ascend(double radius, const Batch& clean, Batch& attacked) const {
+    const double size = 2.5 * radius / static_cast<double>(options_.pgd_steps);
+    for (int64_t k = 0; k < options_.pgd_steps; ++k) {
+      step_along(pixel_gradient(network_, attacked, sample_.encoder, sample_.seed, options_.draws,
+                                k * options_.draws),
+                 size, radius, clean, attacked);
+    }
+  }
+
+  Network& network_;
+  const Sample& sample_;
+  const RobustnessOptions& options_;
+  RobustnessStudy study_;
+};
+
+double parse_number(std::string_view text, std::string_view whole, const std::string& origin) {
+  double value = 0.0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
+    fail("{}: '{}' is no strength, expected a number such as 0.1 or 2/255", origin, excerpt(whole));
+  }
+  return value;
+}
+
+}  // namespace
+
+void add_noise(Batch& batch, double strength, uint64_t seed) {
+  const int64_t size = batch.shape.size();
+  parallel_for(batch.size(), [&](int64_t image) {
+    float* pixels = batch.images.data() + image * size;
+    for (int64_t i = 0; i < size; ++i) {
+      // Box-Muller: each block of four numbers gives four normal ones.
+      const auto bits =
+          draw4(seed, Purpose::attack,
+                {.sample = batch.sample_ids[image], .block = static_cast<uint32_t>(i / 4)});
+      const int64_t pair = i % 4 / 2 * 2;
+      const double radius = std::sqrt(-2.0 * std::log(1.0 - uniform01(bits[pair])));
+      const double angle = 2.0 * std::numbers::pi * uniform01(bits[pair + 1]);
+      const double normal = radius * (i % 2 == 0 ? std::cos(angle) : std::sin(angle));
+      pixels[i] += static_cast<float>(strength * normal);
+    }
+  });
+}
+
+Buffer<float> pixel_gradient(Network& network, const Batch& batch, const EncoderSpec& encoder,
+                             uint64_t seed, int64_t draws, int64_t first_draw) {
+  Buffer<float> gradient = Buffer<float>::zeros(batch.images.size());
+  // Every draw of a direct-encoded image is the same.
+  const int64_t needed = encoder.kind == EncoderKind::direct ? 1 : draws;
+  for (int64_t draw = 0; draw < needed; ++draw) {
+    add_gradient(network, batch, encoder, seed, attack_epoch(first_draw + draw), gradient);
+  }
+  for (float& value : gradient) value /= static_cast<float>(needed);
+  through_normalisation(encoder, batch.shape.channels, gradient);
+  return gradient;
+}
+
+double parse_strength(const std::string& text, const std::string& origin) {
+  const std::size_t slash = text.find('/');
+  double value = parse_number(std::string_view(text).substr(0, slash), text, origin);
+  if (slash != std::string::npos) {
+    value /= parse_number(std::string_view(text).substr(slash + 1), text, origin);
+  }
+  if (!(value >= 0.0) || !std::isfinite(value)) {
+    fail("{}: {} is out of range, expected at least 0", origin, excerpt(text));
+  }
+  return value;
+}
+
+RobustnessStudy study_robustness(Network& network, const Sample& sample,
+                                 const RobustnessOptions& options) {
+  return Attacking(network, sample, options).run();
+}
+
+}  // namespace bntt

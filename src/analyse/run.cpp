@@ -1,0 +1,40 @@
+#include "analyse/run.h"
+
+#include <algorithm>
+
+#include "base/fail.h"
+#include "train/run_settings.h"
+#include "train/trainer.h"
+
+namespace bntt {
+
+OpenRun open_run(const std::filesystem::path& directory, const OpenRunOptions& options) {
+  const RunPaths paths{directory};
+  RunConfig config = read_run_settings(paths);
+  Network network = load_run_network(paths, options.weights);
+  DatasetSplits data = open_dataset(config.data.name, options.data.value_or(config.data.dir),
+                                    {.need_train = options.need_validation,
+                                     .limit_train = config.data.limit_train,
+                                     .limit_test = options.limit});
+  if (data.test.shape != network.spec().input || data.test.classes != classes_of(network.spec())) {
+    fail("{}: its network is not for the data set {}", directory.string(), config.data.name);
+  }
+  SampleRange validation;
+  if (options.need_validation) {
+    validation = split_training(data.train.size(), config.data.validation).validation;
+    if (options.limit > 0) {
+      validation.end = std::min(validation.end, validation.begin + options.limit);
+    }
+  }
+  EncoderSpec encoder = encoder_for(config, data);
+  const auto seed = static_cast<uint64_t>(options.seed.value_or(config.train.seed));
+  const SampleRange test{0, data.test.size()};
+  return {std::move(config), std::move(network), std::move(data), std::move(encoder), seed, test,
+          validation};
+}
+
+bool is_spiking(const Network& network) {
+  return network.stages().front().neuron.kind != NeuronKind::relu;
+}
+
+}  // namespace bntt
