@@ -1,0 +1,36 @@
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/json.h"
+#include "train/checkpoint.h"
+
+namespace bntt {
+
+/// What the run itself tells, without data and without running an image: settings, stages, learning
+/// curves, γ. A run that has no checkpoint yet has no stages.
+Json run_outline(const std::filesystem::path& directory, RunWeights weights = RunWeights::best);
+
+struct AnalysisOptions {
+  std::optional<std::string> data;  ///< directory of the data set; otherwise the run's
+  int64_t images = 2000;            ///< of the test set, and as many for validation; 0: all
+  bool attack = true;
+  int64_t attack_images = 500;
+  /// What is being done, and how far; a true answer stops, and the document is then incomplete.
+  std::function<bool(const std::string& what, int64_t done, int64_t of)> progress;
+};
+
+/// Adds to an outline what has to be measured on images: activity, exit, energy, robustness,
+/// pictures. Without the data set it adds the reason under "missing"; a directory that was named
+/// explicitly must be right, and throws.
+void add_analyses(Json& outline, const std::filesystem::path& directory,
+                  const AnalysisOptions& options);
+
+/// The page's whole document.
+Json report_document(const std::vector<Json>& runs);
+
+}  // namespace bntt
