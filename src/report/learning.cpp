@@ -32,9 +32,8 @@ Json step_entry(const Json& line) {
 }
 
 Json epoch_entry(const Json& line) {
-  Json entry =
-      numbers_in(line, {"epoch", "step", "train_loss", "train_accuracy", "validation_loss",
-                        "validation_accuracy", "spikes_per_image"});
+  Json entry = numbers_in(line, {"epoch", "step", "train_loss", "train_accuracy", "validation_loss",
+                                 "validation_accuracy", "spikes_per_image"});
   entry["gamma"] = Json::object();
   const Json gamma = line.value("gamma", Json::object());
   if (gamma.is_object()) {

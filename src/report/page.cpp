@@ -58,6 +58,10 @@ std::string safe_in_script(const std::string& json) {
 
 }  // namespace
 
+Json report_document(const std::vector<Json>& runs) {
+  return {{"generator", "bntt " BNTT_VERSION}, {"runs", runs}};
+}
+
 std::string document_text(const Json& document) {
   return document.dump(-1, ' ', false, Json::error_handler_t::replace);
 }

@@ -1,10 +1,14 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "base/json.h"
 
 namespace bntt {
+
+/// The page's whole document.
+Json report_document(const std::vector<Json>& runs);
 
 /// One self-contained HTML file: style, script and Chart.js inside, the document as JSON text that
 /// cannot end its element. Its policy lets the browser run that one script, show its own pictures,

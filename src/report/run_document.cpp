@@ -113,8 +113,8 @@ class Analyses {
   }
 
   void add_energy(Json& document) {
-    document["energy"] = to_json(study_energy(
-        run_.network, test_sample(run_), {.progress = counted("energy", run_.test.size())}));
+    document["energy"] = to_json(study_energy(run_.network, test_sample(run_),
+                                              {.progress = counted("energy", run_.test.size())}));
   }
 
   void add_activity(Json& document) {
@@ -123,11 +123,11 @@ class Analyses {
   }
 
   void add_exit(Json& document) {
-    document["exit"] = to_json(
-        study_exit(run_.network, test_sample(run_), validation_sample(run_),
-                   {.progress = [this](const std::string& what, int64_t done, int64_t of) {
-                     return tell(what, done, of);
-                   }}));
+    document["exit"] =
+        to_json(study_exit(run_.network, test_sample(run_), validation_sample(run_),
+                           {.progress = [this](const std::string& what, int64_t done, int64_t of) {
+                             return tell(what, done, of);
+                           }}));
   }
 
   void add_pictures(Json& document) {
@@ -141,8 +141,8 @@ class Analyses {
     for (std::size_t i = 0; i < answers.predictions.size(); ++i) {
       confidence.push_back(answers.trajectory.confidence[(i + 1) * kept - 1]);
     }
-    Json pictures = confusions_document(
-        sample, {.predictions = answers.predictions, .confidence = confidence});
+    Json pictures =
+        confusions_document(sample, {.predictions = answers.predictions, .confidence = confidence});
     pictures.update(samples_document(run_.network, sample, answers.predictions));
     document["pictures"] = std::move(pictures);
   }
@@ -188,19 +188,14 @@ Json run_outline(const fs::path& directory, RunWeights weights) {
 void add_analyses(Json& outline, const fs::path& directory, const AnalysisOptions& options) {
   std::optional<OpenRun> run;
   try {
-    run.emplace(open_run(directory, {.data = options.data,
-                                     .need_validation = true,
-                                     .limit = options.images}));
+    run.emplace(open_run(directory,
+                         {.data = options.data, .need_validation = true, .limit = options.images}));
   } catch (const Error& error) {
     if (options.data) throw;
     outline["missing"] = error.what();
     return;
   }
   Analyses(std::move(*run), options).add_to(outline);
-}
-
-Json report_document(const std::vector<Json>& runs) {
-  return {{"generator", "bntt " BNTT_VERSION}, {"runs", runs}};
 }
 
 }  // namespace bntt

@@ -4,7 +4,6 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "base/json.h"
 #include "train/checkpoint.h"
@@ -29,8 +28,5 @@ struct AnalysisOptions {
 /// explicitly must be right, and throws.
 void add_analyses(Json& outline, const std::filesystem::path& directory,
                   const AnalysisOptions& options);
-
-/// The page's whole document.
-Json report_document(const std::vector<Json>& runs);
 
 }  // namespace bntt
