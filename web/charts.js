@@ -30,6 +30,7 @@ const lineLook = (colour) => ({
   pointRadius: 2.5,
   pointHoverRadius: 5,
   tension: 0,
+  clip: 6,
 });
 const manyPoints = { pointRadius: 0, borderWidth: 1.8 };
 const dashed = { borderDash: [5, 4], pointRadius: 0, borderWidth: 1.5 };

@@ -8,7 +8,7 @@ const percent = (value, digits = 2) => (isNumber(value) ? `${value.toFixed(digit
 const points = (value) =>
   isNumber(value) ? `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(2)} points` : kDash;
 const whole = (value) =>
-  isNumber(value) ? Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, "\u202f") : kDash;
+  isNumber(value) ? Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, ",") : kDash;
 
 // 3 significant digits without an exponent where that is readable.
 function significant(value, digits = 3) {

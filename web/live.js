@@ -21,7 +21,7 @@ function follow(show) {
         const next = await answer.json();
         version = next.version;
         show(next);
-        tell(progress(next.runs[0]));
+        tell(next.problem ?? progress(next.runs[0]), Boolean(next.problem));
       }
     } catch {
       tell("bntt report has ended; this is the last state", true);

@@ -38,7 +38,7 @@ function drawRun(run) {
     for (const panel of message ? [message] : shown) {
       const box = slot(grid, panel.id, "article", { class: panel.wide ? "card wide" : "card", id: `panel-${panel.id}` });
       const head = slot(box, "head", "div", { class: "head" });
-      head.replaceChildren(element("h3", {}, panel.title), panel.figure && !message ? element("span", { class: "figure" }, panel.figure) : "");
+      head.replaceChildren(element("h3", {}, panel.title), panel.figure && !message ? element("span", { class: "figure" }, `paper, ${panel.figure}`) : "");
       slot(box, "note", "p", { class: "note" }).textContent = message ? message.absent : panel.note;
       if (!message) drawPanel(panel, run);
     }

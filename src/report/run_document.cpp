@@ -1,5 +1,6 @@
 #include "report/run_document.h"
 
+#include "analyse/exit_rule.h"
 #include "analyse/json.h"
 #include "base/toml.h"
 #include "bntt/error.h"
@@ -13,6 +14,9 @@
 namespace bntt {
 namespace {
 namespace fs = std::filesystem;
+
+// The paper's example, shown until an analysis proposes a better one.
+constexpr double kExitThreshold = 0.1;
 
 std::string run_name(const fs::path& directory) {
   const fs::path whole = fs::absolute(directory).lexically_normal();
@@ -96,11 +100,13 @@ class Analyses {
   Analyses(OpenRun run, const AnalysisOptions& options) : run_(std::move(run)), options_(options) {}
 
   void add_to(Json& document) {
-    add_energy(document);
-    if (!stopped_ && spiking(run_.network)) add_activity(document);
-    if (!stopped_ && spiking(run_.network)) add_exit(document);
-    if (!stopped_) add_pictures(document);
-    if (!stopped_ && options_.attack) add_robustness(document);
+    const AnalysisParts& parts = options_.parts;
+    const bool spikes = spiking(run_.network);
+    if (parts.energy) add_energy(document);
+    if (parts.activity && spikes && !stopped_) add_activity(document);
+    if (parts.exit && spikes && !stopped_) add_exit(document);
+    if (parts.pictures && !stopped_) add_pictures(document);
+    if (parts.robustness && !stopped_) add_robustness(document);
   }
 
  private:
@@ -181,6 +187,8 @@ Json run_outline(const fs::path& directory, RunWeights weights) {
     const Network network = load_run_network(paths, weights);
     outline["network"] = network_document(network);
     outline["gamma"] = gamma_document(network);
+    outline["gamma_exit"] = {{"threshold", kExitThreshold},
+                             {"exit_step", exit_step(network, kExitThreshold)}};
   }
   return outline;
 }

@@ -36,7 +36,7 @@ panels.push({
     const layers = spikingLayers(run);
     const rates = layers.map((layer) => layer.spike_rate);
     const positive = rates.filter((rate) => rate > 0);
-    const low = 10 ** Math.floor(Math.log10(Math.min(0.1, ...positive)) - 1e-9);
+    const low = 10 ** Math.floor(Math.log10(Math.min(0.1, ...positive) / 1.5));
     chart(body, "spike-rate", {
       type: "bar",
       description: "spikes per neuron of each layer, logarithmic",

@@ -3,7 +3,7 @@
 // The row of the sweep that the slider points at; at first the proposed one.
 function exitRow(run, view) {
   const sweep = run.exit?.sweep;
-  if (!sweep?.length) return null;
+  if (!sweep?.length) return run.gamma_exit ?? null;
   return sweep[Math.min(sweep.length - 1, view.exit ?? run.exit.proposed ?? 0)];
 }
 
@@ -59,6 +59,7 @@ panels.push({
       numberCard("Steps", whole(row.exit_step), `of ${run.network.steps}`, index === run.exit.proposed ? "proposed" : null),
       numberCard("Energy", ...energyParts(row.energy_pj), share(row.energy_pj, full.energy_pj)),
       numberCard("Time per image", significant(row.ms_per_image), "ms", share(row.ms_per_image, full.ms_per_image)),
+      numberCard("Synapse work", fixed(100 * row.synapse_work, 0), "%", "of all steps'"),
       numberCard("Spikes", ...countParts(row.spikes_per_image), share(row.spikes_per_image, full.spikes_per_image)));
     const chosen = proposedExit(run);
     slot(body, "told", "p", { class: "absent" }).textContent = chosen

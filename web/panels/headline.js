@@ -32,7 +32,7 @@ function headlineNumbers(run) {
     cards.push(["Time per image", significant(joules.cpu.ms_per_image), "ms",
       proposed ? `${significant(proposed.ms_per_image)} ms when leaving early` : `${joules.cpu.threads} threads`]);
   }
-  cards.push(["Parameters", ...countParts(network.parameters),
+  if (isNumber(network.parameters)) cards.push(["Parameters", ...countParts(network.parameters),
     `${count(network.neurons)} neurons, ${count(network.macs)} MACs per step`]);
   return cards;
 }
@@ -45,8 +45,9 @@ function drawHeadline(parent, run) {
     element("h1", {}, run.name),
     element("p", {}, [
       data, settings?.network ? "own network" : settings?.model?.name, `${network.steps} steps`,
-      network.norm, `${network.propagation} propagation`,
+      network.norm, network.propagation && `${network.propagation} propagation`,
     ].filter(Boolean).join(" · ")));
+  if (run.missing) title.append(element("p", { class: "missing" }, `Without what needs images: ${run.missing}`));
   slot(parent, "numbers", "div", { class: "numbers" })
     .replaceChildren(...headlineNumbers(run).map((card) => numberCard(...card)));
 }
