@@ -1,11 +1,12 @@
 #include <fmt/format.h>
 
-#include "analysis_progress.h"
+#include "analysis.h"
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "command.h"
+#include "interrupt.h"
 #include "report/figures.h"
 #include "report/gnuplot.h"
 
@@ -45,14 +46,12 @@ int plot(const PlotArguments& arguments) {
   set_threads(arguments.threads);
   Json run = run_outline(arguments.run);
   if (entry.needs != AnalysisParts::none()) {
-    Progress progress;
-    catch_interrupts();
-    AnalysisProgress shown(progress, entry.name);
+    AnalysisProgress progress(false);
     add_analyses(run, arguments.run,
                  {.data = arguments.data,
                   .images = arguments.limit,
                   .parts = entry.needs,
-                  .progress = std::ref(shown)});
+                  .progress = std::ref(progress)});
     if (interrupted()) return kInterrupted;
   }
   write_text_atomically(arguments.out,

@@ -4,11 +4,12 @@
 #include <set>
 #include <thread>
 
-#include "analysis_progress.h"
+#include "analysis.h"
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/threads.h"
 #include "command.h"
+#include "interrupt.h"
 #include "report/live_server.h"
 #include "report/page.h"
 #include "report/run_document.h"
@@ -31,12 +32,14 @@ struct ReportArguments {
   int port = 0;
 };
 
-AnalysisOptions analysis_options(const ReportArguments& arguments, AnalysisProgress& shown) {
-  return {.data = arguments.data,
-          .images = arguments.limit,
-          .attack_images = arguments.attack_limit,
-          .parts = {.robustness = !arguments.no_attack},
-          .progress = std::ref(shown)};
+void measure(Json& document, const std::string& run, const ReportArguments& arguments) {
+  AnalysisProgress progress(false);
+  add_analyses(document, run,
+               {.data = arguments.data,
+                .images = arguments.limit,
+                .attack_images = arguments.attack_limit,
+                .parts = {.robustness = !arguments.no_attack},
+                .progress = std::ref(progress)});
 }
 
 // Runs of the same name are told apart by their paths.
@@ -57,21 +60,17 @@ fs::path output_of(const ReportArguments& arguments) {
 int write_report(const ReportArguments& arguments) {
   std::vector<Json> documents;
   for (const std::string& run : arguments.runs) documents.push_back(run_outline(run));
-  Progress progress;
-  catch_interrupts();
   for (std::size_t i = 0; i < documents.size(); ++i) {
-    AnalysisProgress shown(progress, documents[i]["name"].get<std::string>());
-    add_analyses(documents[i], arguments.runs[i], analysis_options(arguments, shown));
+    measure(documents[i], arguments.runs[i], arguments);
     if (interrupted()) return kInterrupted;
     if (documents[i].contains("missing")) {
-      progress.line(
-          fmt::format("without what needs images: {}", documents[i]["missing"].get<std::string>()));
+      fmt::print("without what needs images: {}\n", documents[i]["missing"].get<std::string>());
     }
   }
   make_names_unique(documents, arguments.runs);
   const fs::path out = output_of(arguments);
   write_text_atomically(out, report_page(report_document(documents)));
-  progress.line(fmt::format("report: {}", out.string()));
+  fmt::print("report: {}\n", out.string());
   return kDone;
 }
 
@@ -88,12 +87,10 @@ std::string stamp(const fs::path& run) {
   return text;
 }
 
-Json analysed(const ReportArguments& arguments, Progress& progress) {
-  const std::string& run = arguments.runs.front();
-  Json document = run_outline(run);
-  AnalysisProgress shown(progress, "the run has ended");
-  add_analyses(document, run, analysis_options(arguments, shown));
-  return document;
+// At once, even into a pipe: someone waits for the address.
+void say(const std::string& line) {
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
 }
 
 int follow(const ReportArguments& arguments) {
@@ -105,8 +102,7 @@ int follow(const ReportArguments& arguments) {
   catch_interrupts();
   LiveServer server(arguments.port);
   server.publish(document);
-  Progress progress;
-  progress.line(fmt::format("http://127.0.0.1:{}/ follows {}; Ctrl-C ends", server.port(), run));
+  say(fmt::format("http://127.0.0.1:{}/ follows {}; Ctrl-C ends", server.port(), run));
   for (std::string seen; !interrupted(); std::this_thread::sleep_for(kLookAgain)) {
     const std::string now = stamp(run);
     if (now == seen) continue;
@@ -115,9 +111,11 @@ int follow(const ReportArguments& arguments) {
       document = report_document({run_outline(run, RunWeights::last)});
       server.publish(document);
       if (document["runs"][0]["learning"]["finished"] == false) continue;
-      document = report_document({analysed(arguments, progress)});
+      Json complete = run_outline(run);
+      measure(complete, run, arguments);
       if (interrupted()) break;
-      progress.line("the run has ended; its page is complete");
+      document = report_document({complete});
+      say("the run has ended; its page is complete");
     } catch (const Error& error) {
       // The run may be about to be written anew; the page keeps its last state and says why.
       document["problem"] = error.what();

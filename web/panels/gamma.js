@@ -79,7 +79,7 @@ panels.push({
       description: "histograms of gamma, one ridge per time step",
       data: { datasets: sets },
       scales: {
-        x: axis("γ", { type: "linear", min: low, max: high, ticks: { maxTicksLimit: 9 } }),
+        x: axis("γ", { type: "linear", min: Math.floor(10 * low) / 10, max: Math.ceil(10 * high) / 10, ticks: { maxTicksLimit: 9 } }),
         y: axis("time step", { min: 0, max: shown.length - 1 + ridge + 0.2, grid: { display: false },
           afterBuildTicks: (scale) => { scale.ticks = shown.map((_, i) => ({ value: i })); },
           ticks: { callback: (value) => shown[shown.length - 1 - value]?.step ?? "", autoSkip: false } }),
