@@ -4,6 +4,7 @@ find_package(ZLIB REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(hwy REQUIRED)
+find_package(PNG REQUIRED)
 
 # Debian's dnnl package configuration asks for OpenCL; the library alone is all we need.
 find_path(DNNL_INCLUDE_DIR oneapi/dnnl/dnnl.hpp REQUIRED)
@@ -15,3 +16,12 @@ target_link_libraries(bntt_dnnl INTERFACE $<BUILD_INTERFACE:${DNNL_LIBRARY}>)
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)
 find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)
+
+# Debian builds cpp-httplib as a library with these features; its header must be read with the same ones.
+find_path(HTTPLIB_INCLUDE_DIR httplib.h REQUIRED)
+find_library(HTTPLIB_LIBRARY cpp-httplib REQUIRED)
+add_library(bntt_httplib INTERFACE)
+target_include_directories(bntt_httplib SYSTEM INTERFACE ${HTTPLIB_INCLUDE_DIR})
+target_compile_definitions(bntt_httplib INTERFACE
+  CPPHTTPLIB_OPENSSL_SUPPORT CPPHTTPLIB_ZLIB_SUPPORT CPPHTTPLIB_BROTLI_SUPPORT)
+target_link_libraries(bntt_httplib INTERFACE ${HTTPLIB_LIBRARY} Threads::Threads)

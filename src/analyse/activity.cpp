@@ -22,24 +22,17 @@ std::vector<double> per_image(const std::vector<int64_t>& counts, int64_t images
   return result;
 }
 
-void describe_gains(const Parameter& gain, int64_t channels, int64_t bins, StageActivity& stage) {
-  const auto [least, most] = std::ranges::minmax_element(gain.value);
-  const double low = std::min(0.0F, *least);
-  const double high = *most > low ? *most : low + 1.0;
+void describe_gains(const Parameter& gain, int64_t channels, StageActivity& stage) {
   for (int64_t row = 0; row < gain.value.size() / channels; ++row) {
     const float* values = gain.value.data() + row * channels;
-    Histogram histogram{low, high, std::vector<int64_t>(bins, 0)};
     double sum = 0.0;
     double magnitude = 0.0;
     for (int64_t c = 0; c < channels; ++c) {
       sum += values[c];
       magnitude += std::abs(values[c]);
-      const double place = (values[c] - low) / (high - low) * static_cast<double>(bins);
-      ++histogram.counts[std::clamp<int64_t>(static_cast<int64_t>(place), 0, bins - 1)];
     }
     stage.gamma_mean.push_back(sum / static_cast<double>(channels));
     stage.gamma_magnitude.push_back(magnitude / static_cast<double>(channels));
-    stage.gamma_histograms.push_back(std::move(histogram));
   }
 }
 
@@ -58,7 +51,8 @@ StageActivity describe_stage(const Network& network, std::size_t i, const Infere
     stage.density = stage.spike_rate / static_cast<double>(plan.active_steps);
   }
   if (const Parameter* gain = network.gain(i)) {
-    describe_gains(*gain, plan.output.channels, bins, stage);
+    describe_gains(*gain, plan.output.channels, stage);
+    stage.gamma_histograms = gain_histograms(network, i, bins);
   }
   return stage;
 }
@@ -100,6 +94,30 @@ void replay_stages(Network& network, const Sample& sample, const ActivityOptions
 }
 
 }  // namespace
+
+std::vector<Histogram> gain_histograms(const Network& network, std::size_t stage, int64_t bins) {
+  const Buffer<float>& gains = network.gain(stage)->value;
+  const int64_t channels = network.stages()[stage].output.channels;
+  double low = 0.0;
+  double high = 0.0;
+  for (const float gain : gains) {
+    if (!std::isfinite(gain)) continue;
+    low = std::min<double>(low, gain);
+    high = std::max<double>(high, gain);
+  }
+  if (high == low) high = low + 1.0;
+  std::vector<Histogram> histograms;
+  for (int64_t first = 0; first < gains.size(); first += channels) {
+    Histogram histogram{low, high, std::vector<int64_t>(bins, 0)};
+    for (int64_t c = first; c < first + channels; ++c) {
+      if (!std::isfinite(gains[c])) continue;
+      const double place = (gains[c] - low) / (high - low) * static_cast<double>(bins);
+      ++histogram.counts[std::clamp<int64_t>(static_cast<int64_t>(place), 0, bins - 1)];
+    }
+    histograms.push_back(std::move(histogram));
+  }
+  return histograms;
+}
 
 ActivityStudy study_activity(Network& network, const Sample& sample,
                              const ActivityOptions& options) {

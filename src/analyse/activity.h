@@ -77,6 +77,10 @@ struct ActivityOptions {
   std::function<bool(int64_t images)> progress;
 };
 
+/// γ of a stage, which must have one: a histogram of each step, or one for all; common bins. What
+/// is not finite, in a run that diverged, is not counted.
+std::vector<Histogram> gain_histograms(const Network& network, std::size_t stage, int64_t bins);
+
 /// Throws Error for an ANN. The network's numbers do not change.
 ActivityStudy study_activity(Network& network, const Sample& sample,
                              const ActivityOptions& options = {});

@@ -30,8 +30,8 @@ std::string contents(int descriptor) {
 }
 
 // Between fork and exec only what is safe after a fork of a program with threads.
-[[noreturn]] void become(char* const* arguments, char* const* environment, int out, int error,
-                         const std::optional<uint64_t>& largest_file) {
+[[noreturn]] void become(const char* program, char* const* arguments, char* const* environment,
+                         int out, int error, const std::optional<uint64_t>& largest_file) {
   dup2(out, STDOUT_FILENO);
   dup2(error, STDERR_FILENO);
   if (largest_file) {
@@ -39,7 +39,7 @@ std::string contents(int descriptor) {
     setrlimit(RLIMIT_FSIZE, &limit);
     signal(SIGXFSZ, SIG_IGN);  // then a write fails, as on a full disk
   }
-  execve(BNTT_PROGRAM, arguments, environment);
+  execve(program, arguments, environment);
   _exit(127);
 }
 
@@ -69,7 +69,8 @@ Process::Process(const std::vector<std::string>& arguments, const ProcessOptions
   child_ = fork();
   if (child_ < 0) throw std::runtime_error("fork failed");
   if (child_ == 0) {
-    become(argument_list.data(), environment_list.data(), out_, error_, options.largest_file);
+    become(options.program.c_str(), argument_list.data(), environment_list.data(), out_, error_,
+           options.largest_file);
   }
 }
 

@@ -14,6 +14,7 @@ struct ProcessOptions {
   std::vector<std::string> environment;  ///< "NAME=value", beside those of the test
   std::string output;                    ///< a file for the output; empty: it is kept
   std::optional<uint64_t> largest_file;  ///< files cannot grow beyond: a disk that fills up
+  std::string program = BNTT_PROGRAM;
 };
 
 struct ProcessEnd {
@@ -23,7 +24,7 @@ struct ProcessEnd {
   std::string error;
 };
 
-/// The built program, running. It is killed if the test forgets it.
+/// The built program (or another one), running. It is killed if the test forgets it.
 class Process {
  public:
   Process(const std::vector<std::string>& arguments, const ProcessOptions& options = {});

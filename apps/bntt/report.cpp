@@ -1,0 +1,165 @@
+#include <fmt/format.h>
+
+#include <chrono>
+#include <set>
+#include <thread>
+
+#include "analysis.h"
+#include "base/fail.h"
+#include "base/files.h"
+#include "base/threads.h"
+#include "command.h"
+#include "interrupt.h"
+#include "report/live_server.h"
+#include "report/page.h"
+#include "report/run_document.h"
+
+namespace bntt::cli {
+namespace {
+namespace fs = std::filesystem;
+
+constexpr std::chrono::milliseconds kLookAgain{200};
+
+struct ReportArguments {
+  std::vector<std::string> runs;
+  std::optional<std::string> data;
+  std::string out;
+  int64_t limit = AnalysisOptions{}.images;
+  int64_t attack_limit = AnalysisOptions{}.attack_images;
+  bool no_attack = false;
+  int threads = 0;
+  bool follow = false;
+  int port = 0;
+};
+
+void measure(Json& document, const std::string& run, const ReportArguments& arguments) {
+  AnalysisProgress progress(false);
+  add_analyses(document, run,
+               {.data = arguments.data,
+                .images = arguments.limit,
+                .attack_images = arguments.attack_limit,
+                .parts = {.robustness = !arguments.no_attack},
+                .progress = std::ref(progress)});
+}
+
+// Runs of the same name are told apart by their paths.
+void make_names_unique(std::vector<Json>& documents, const std::vector<std::string>& runs) {
+  std::multiset<std::string> names;
+  for (const Json& run : documents) names.insert(run.at("name").get<std::string>());
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    if (names.count(documents[i]["name"].get<std::string>()) > 1) documents[i]["name"] = runs[i];
+  }
+}
+
+fs::path output_of(const ReportArguments& arguments) {
+  if (!arguments.out.empty()) return arguments.out;
+  return arguments.runs.size() == 1 ? fs::path(arguments.runs.front()) / "report.html"
+                                    : fs::path("report.html");
+}
+
+int write_report(const ReportArguments& arguments) {
+  std::vector<Json> documents;
+  for (const std::string& run : arguments.runs) documents.push_back(run_outline(run));
+  for (std::size_t i = 0; i < documents.size(); ++i) {
+    measure(documents[i], arguments.runs[i], arguments);
+    if (interrupted()) return kInterrupted;
+    if (documents[i].contains("missing")) {
+      fmt::print("without what needs images: {}\n", documents[i]["missing"].get<std::string>());
+    }
+  }
+  make_names_unique(documents, arguments.runs);
+  const fs::path out = output_of(arguments);
+  write_text_atomically(out, report_page(report_document(documents)));
+  fmt::print("report: {}\n", out.string());
+  return kDone;
+}
+
+/// Changes when a file of the run does.
+std::string stamp(const fs::path& run) {
+  const RunPaths paths{run};
+  std::string text;
+  for (const fs::path& file : {paths.metrics(), paths.checkpoint(), paths.settings()}) {
+    std::error_code error;
+    const auto time = fs::last_write_time(file, error).time_since_epoch().count();
+    const auto size = fs::file_size(file, error);
+    text += error ? "-;" : fmt::format("{}:{};", time, size);
+  }
+  return text;
+}
+
+// At once, even into a pipe: someone waits for the address.
+void say(const std::string& line) {
+  fmt::print("{}\n", line);
+  std::fflush(stdout);
+}
+
+int follow(const ReportArguments& arguments) {
+  if (arguments.runs.size() != 1 || !arguments.out.empty()) {
+    fail("--follow: serves the page of one run, expected one directory and no --out");
+  }
+  const std::string& run = arguments.runs.front();
+  Json document = report_document({run_outline(run, RunWeights::last)});
+  catch_interrupts();
+  LiveServer server(arguments.port);
+  server.publish(document);
+  say(fmt::format("http://127.0.0.1:{}/ follows {}; Ctrl-C ends", server.port(), run));
+  for (std::string seen; !interrupted(); std::this_thread::sleep_for(kLookAgain)) {
+    const std::string now = stamp(run);
+    if (now == seen) continue;
+    seen = now;
+    try {
+      document = report_document({run_outline(run, RunWeights::last)});
+      server.publish(document);
+      if (document["runs"][0]["learning"]["finished"] == false) continue;
+      Json complete = run_outline(run);
+      measure(complete, run, arguments);
+      if (interrupted()) break;
+      document = report_document({complete});
+      say("the run has ended; its page is complete");
+    } catch (const Error& error) {
+      // The run may be about to be written anew; the page keeps its last state and says why.
+      document["problem"] = error.what();
+    }
+    server.publish(document);
+  }
+  return kDone;
+}
+
+int report(const ReportArguments& arguments) {
+  set_threads(arguments.threads);
+  return arguments.follow ? follow(arguments) : write_report(arguments);
+}
+
+}  // namespace
+
+void add_report(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand("report", "One web page that shows what a run has learned");
+  auto arguments = std::make_shared<ReportArguments>();
+  command->add_option("run", arguments->runs, "directories of runs, side by side")->required();
+  command->add_option("--data", arguments->data, "directory of the data set");
+  command->add_option("--out", arguments->out,
+                      "the page; default: report.html in the run, or here for several runs");
+  command
+      ->add_option(
+          "--limit", arguments->limit,
+          fmt::format("measure on the first N test images (default {}; 0: all)", arguments->limit))
+      ->check(CLI::NonNegativeNumber);
+  command
+      ->add_option("--attack-limit", arguments->attack_limit,
+                   fmt::format("noise and attacks on the first N of them (default {}; 0: all)",
+                               arguments->attack_limit))
+      ->check(CLI::NonNegativeNumber);
+  command->add_flag("--no-attack", arguments->no_attack, "leave noise and attacks out");
+  command->add_flag("--follow", arguments->follow,
+                    "serve the page on 127.0.0.1 and update it while the run trains");
+  command->add_option("--port", arguments->port, "of --follow; 0: any free one")
+      ->check(CLI::Range(0, 65535));
+  command->add_option("--threads", arguments->threads, "0: one per core")
+      ->check(CLI::NonNegativeNumber);
+  command->footer(
+      "Example:\n  bntt report runs/demo\n  bntt report runs/bntt runs/no-norm --out both.html\n"
+      "  bntt report runs/demo --follow --port 8080");
+  command->callback([arguments, &action] { action = [arguments] { return report(*arguments); }; });
+}
+
+}  // namespace bntt::cli

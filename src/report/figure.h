@@ -1,0 +1,61 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace bntt {
+
+struct FigurePoint {
+  double x = 0.0;
+  double y = 0.0;
+};
+
+struct FigureSeries {
+  std::string label;
+  std::string colour;  ///< "#rrggbb"
+  std::vector<FigurePoint> points;
+  bool dashed = false;
+  bool marks = true;    ///< a dot on every point
+  bool right = false;   ///< belongs to the right-hand scale
+  bool stairs = false;  ///< keeps its value until the next point
+};
+
+/// Lines in a frame.
+struct LineFigure {
+  std::string x_label;
+  std::string y_label;
+  std::string right_label;  ///< empty: no right-hand scale
+  bool from_zero = true;    ///< the left scale begins at 0
+  std::vector<FigureSeries> series;
+  std::optional<double> shaded_from;  ///< to the right end: the steps that are left out
+};
+
+struct FigureBar {
+  std::string label;
+  std::string colour;
+  double value = 0.0;
+};
+
+/// One bar per name on a logarithmic scale.
+struct BarFigure {
+  std::string x_label;
+  std::string y_label;
+  std::vector<FigureBar> bars;
+};
+
+/// Curves that stand one behind the other, the first at the top.
+struct RidgeFigure {
+  std::string x_label;
+  std::string y_label;
+  std::vector<FigureSeries> ridges;  ///< heights relative to 0; the label stands at its foot
+};
+
+enum class PictureFormat { svg, png };
+
+/// gnuplot scripts whose output is the picture. Whatever stands in a label is drawn, never obeyed.
+std::string plot_script(const LineFigure& figure, PictureFormat format);
+std::string plot_script(const BarFigure& figure, PictureFormat format);
+std::string plot_script(const RidgeFigure& figure, PictureFormat format);
+
+}  // namespace bntt

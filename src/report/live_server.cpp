@@ -1,0 +1,106 @@
+#include "report/live_server.h"
+
+#include <httplib.h>
+
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "base/fail.h"
+#include "report/page.h"
+
+namespace bntt {
+namespace {
+
+constexpr const char* kHost = "127.0.0.1";
+
+// cpp-httplib's own choice also sets SO_REUSEPORT, with which two servers can share a port
+// unnoticed.
+void reuse_address_only(int socket) {
+  const int yes = 1;
+  setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof(yes));
+}
+
+}  // namespace
+
+struct LiveServer::Parts {
+  httplib::Server server;
+  std::thread thread;
+  int port = 0;
+  std::mutex mutex;  // guards the two below
+  int64_t version = 0;
+  Json document;
+
+  bool meant_for_us(const httplib::Request& request) const {
+    const std::string host = request.get_header_value("Host");
+    return host == fmt::format("{}:{}", kHost, port) || host == fmt::format("localhost:{}", port);
+  }
+
+  void answer_page(httplib::Response& response) {
+    const std::lock_guard lock(mutex);
+    response.set_content(report_page(document, true), "text/html; charset=utf-8");
+  }
+
+  void answer_document(const httplib::Request& request, httplib::Response& response) {
+    const std::lock_guard lock(mutex);
+    if (request.get_param_value("since") == std::to_string(version)) {
+      response.status = 204;
+      return;
+    }
+    response.set_content(document_text(document), "application/json");
+  }
+
+  void set_routes() {
+    server.set_default_headers({{"Cache-Control", "no-store"},
+                                {"X-Content-Type-Options", "nosniff"},
+                                {"Cross-Origin-Resource-Policy", "same-origin"},
+                                {"Content-Security-Policy", "frame-ancestors 'none'"}});
+    server.set_pre_routing_handler(
+        [this](const httplib::Request& request, httplib::Response& response) {
+          if (meant_for_us(request)) return httplib::Server::HandlerResponse::Unhandled;
+          response.status = 403;
+          return httplib::Server::HandlerResponse::Handled;
+        });
+    server.Get("/", [this](const httplib::Request&, httplib::Response& response) {
+      answer_page(response);
+    });
+    server.Get("/document.json",
+               [this](const httplib::Request& request, httplib::Response& response) {
+                 answer_document(request, response);
+               });
+    // Browsers ask for it unbidden; a missing one is an error on the console.
+    server.Get("/favicon.ico",
+               [](const httplib::Request&, httplib::Response& response) { response.status = 204; });
+  }
+};
+
+LiveServer::LiveServer(int port) : parts_(std::make_unique<Parts>()) {
+  httplib::Server& server = parts_->server;
+  server.set_socket_options(reuse_address_only);
+  parts_->set_routes();
+  if (port == 0) {
+    parts_->port = server.bind_to_any_port(kHost);
+  } else if (server.bind_to_port(kHost, port)) {
+    parts_->port = port;
+  }
+  if (parts_->port <= 0)
+    fail("port {} of {} cannot be had; another program may use it", port, kHost);
+  parts_->thread = std::thread([this] { parts_->server.listen_after_bind(); });
+  while (!server.is_running()) std::this_thread::yield();
+}
+
+LiveServer::~LiveServer() {
+  parts_->server.stop();
+  if (parts_->thread.joinable()) parts_->thread.join();
+}
+
+int LiveServer::port() const { return parts_->port; }
+
+void LiveServer::publish(Json document) {
+  const std::lock_guard lock(parts_->mutex);
+  document["live"] = true;
+  document["version"] = std::to_string(++parts_->version);
+  parts_->document = std::move(document);
+}
+
+}  // namespace bntt

@@ -1,0 +1,89 @@
+// Chart.js draws; this says how our charts look, and shades a part of one.
+"use strict";
+
+// `region`: {from, to, colour, label}, in values of the x scale, painted under the data.
+const regionPlugin = {
+  id: "region",
+  beforeDatasetsDraw(chart, _, options) {
+    if (!isNumber(options.from) || !isNumber(options.to) || options.to <= options.from) return;
+    const { ctx, chartArea, scales } = chart;
+    const left = Math.max(chartArea.left, scales.x.getPixelForValue(options.from));
+    const right = Math.min(chartArea.right, scales.x.getPixelForValue(options.to));
+    if (right <= left) return;
+    ctx.save();
+    ctx.fillStyle = options.colour;
+    ctx.fillRect(left, chartArea.top, right - left, chartArea.bottom - chartArea.top);
+    if (options.label) {
+      ctx.fillStyle = styleColour("soft");
+      ctx.font = "12px system-ui, sans-serif";
+      ctx.textAlign = "right";
+      ctx.fillText(options.label, right - 6, chartArea.top + 15);
+    }
+    ctx.restore();
+  },
+};
+
+const lineLook = (colour) => ({
+  borderColor: colour,
+  backgroundColor: colour,
+  borderWidth: 2,
+  pointRadius: 2.5,
+  pointHoverRadius: 5,
+  tension: 0,
+  clip: 6,
+});
+const manyPoints = { pointRadius: 0, borderWidth: 1.8 };
+const dashed = { borderDash: [5, 4], pointRadius: 0, borderWidth: 1.5 };
+
+const axis = (title, more = {}) => {
+  const { ticks, ...rest } = more;
+  return {
+    grid: { color: styleColour("line"), borderColor: styleColour("faint") },
+    title: { display: true, text: title, color: styleColour("soft"), font: { size: 12 } },
+    ticks: { color: styleColour("soft"), font: { size: 11.5 }, maxRotation: 0, ...ticks },
+    ...rest,
+  };
+};
+const stepAxis = (title, last) =>
+  axis(title, { type: "linear", min: 1, max: Math.max(2, last), ticks: { precision: 0, stepSize: last <= 12 ? 1 : undefined } });
+
+// Ticks of a logarithmic scale: powers of ten only.
+const decadesOnly = (value) => (/^1(\.0*)?e/.test(value.toExponential()) ? significant(value, 1) : "");
+
+// A chart in `body`, or the one that is there already with new data.
+function chart(body, name, { type, data, scales, plugins = {}, tall = false, description, ...more }) {
+  const holder = slot(body, name, "div", { class: tall ? "plot tall" : "plot" });
+  const options = {
+    animation: false,
+    maintainAspectRatio: false,
+    interaction: { mode: "index", intersect: false },
+    scales,
+    ...more,
+    plugins: {
+      legend: {
+        position: "bottom",
+        labels: { color: styleColour("ink"), usePointStyle: true, pointStyle: "line", boxWidth: 24, padding: 14,
+                  font: { size: 12 } },
+      },
+      region: {},
+      ...plugins,
+    },
+  };
+  const canvas = slot(holder, "canvas", "canvas", { role: "img", "aria-label": description || name });
+  const before = Chart.getChart(canvas);
+  if (before && before.config.type === type) {
+    const shown = before.data.datasets.map((set, i) => [set.label, before.isDatasetVisible(i)]);
+    before.data = data;
+    before.options = options;
+    before.update("none");
+    const hidden = shown.filter(([, visible]) => !visible).map(([label]) => label);
+    data.datasets.forEach((set, i) => before.setDatasetVisibility(i, !hidden.includes(set.label)));
+    before.update("none");
+    return before;
+  }
+  if (before) before.destroy();
+  return new Chart(canvas, { type, data, options, plugins: [regionPlugin] });
+}
+
+const xy = (xs, ys) => ys.map((y, i) => ({ x: xs[i], y: isNumber(y) ? y : null }));
+const stepsFrom1 = (values) => values.map((_, i) => i + 1);

@@ -1,0 +1,51 @@
+// Elements are made here and nowhere else. Text goes in as text nodes only, so that no name or value of a
+// run can become markup; a picture must be a PNG of our own making.
+"use strict";
+
+function element(tag, options = {}, ...children) {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(options)) {
+    if (name === "class") made.className = value;
+    else made.setAttribute(name, value);
+  }
+  for (const child of children.flat()) {
+    if (child === null || child === undefined) continue;
+    made.append(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+  return made;
+}
+
+// The child of `parent` with this name, made at the first call: panels are drawn again when data changes.
+function slot(parent, name, tag = "div", options = {}) {
+  const found = [...parent.children].find((child) => child.dataset.slot === name);
+  if (found) return found;
+  const made = element(tag, options);
+  made.dataset.slot = name;
+  parent.append(made);
+  return made;
+}
+
+function picture(source, text) {
+  const safe = typeof source === "string" && /^data:image\/png;base64,[A-Za-z0-9+/=]*$/.test(source);
+  return element("img", { class: "pixels", alt: String(text), src: safe ? source : "data:," });
+}
+
+function numberCard(label, value, unit, detail) {
+  return element("div", { class: "number" },
+    element("div", { class: "label" }, label),
+    element("div", { class: "value" }, value, unit ? element("small", {}, ` ${unit}`) : null),
+    detail ? element("div", { class: "detail" }, detail) : null);
+}
+
+// `rows`: arrays of cells, the first one heads the row; `marks` gives a row its class.
+function table(heads, rows, { className = "", marks = [] } = {}) {
+  const head = heads.length
+    ? element("thead", {}, element("tr", {}, heads.map((text) => element("th", { scope: "col" }, text))))
+    : null;
+  const body = element("tbody", {}, rows.map((cells, index) =>
+    element("tr", { class: marks[index] || "" }, cells.map((cell, column) =>
+      column === 0 ? element("th", { scope: "row" }, cell) : element("td", {}, cell)))));
+  return element("div", { class: "scroll" }, element("table", { class: className }, head, body));
+}
+
+const absent = (text) => element("p", { class: "absent" }, text);

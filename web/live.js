@@ -1,0 +1,32 @@
+// While `bntt report --follow` serves the page: asks for news, and says when the program is gone.
+"use strict";
+
+function follow(show) {
+  const status = document.getElementById("status");
+  let version = null;
+  const tell = (text, gone = false) => {
+    status.className = gone ? "live gone" : "live";
+    status.textContent = text;
+  };
+  const progress = (run) => {
+    const { learning } = run;
+    if (learning.finished) return "training has ended";
+    const last = learning.steps[learning.steps.length - 1];
+    return last ? `training · epoch ${last.epoch} of ${run.settings.train.epochs} · step ${last.step}` : "waiting for the first step";
+  };
+  const ask = async () => {
+    try {
+      const answer = await fetch(`document.json?since=${encodeURIComponent(version ?? "")}`, { cache: "no-store" });
+      if (answer.status === 200) {
+        const next = await answer.json();
+        version = next.version;
+        show(next);
+        tell(next.problem ?? progress(next.runs[0]), Boolean(next.problem));
+      }
+    } catch {
+      tell("bntt report has ended; this is the last state", true);
+    }
+    setTimeout(ask, 1500);
+  };
+  ask();
+}

@@ -1,0 +1,57 @@
+"use strict";
+
+const spikingLayers = (run) => run.activity?.stages.filter((stage) => stage.neurons > 0) ?? [];
+
+panels.push({
+  id: "spikes",
+  section: "Inside the network",
+  title: "Spikes per layer and time step",
+  figure: "Fig. 1",
+  note: "Mean number of spikes of one image: a wave that travels through the layers.",
+  has: (run) => Boolean(run.activity),
+  absent: "Needs the test images: give their place with --data.",
+  draw(body, run) {
+    const layers = spikingLayers(run);
+    chart(body, "spikes", {
+      type: "line",
+      description: "spikes per image of each layer against time step",
+      data: { datasets: layers.map((layer, i) => ({
+        label: layer.name,
+        ...lineLook(layerColour(i, layers.length)),
+        data: xy(stepsFrom1(layer.spikes_per_step), layer.spikes_per_step),
+      })) },
+      scales: { x: stepAxis("time step", run.network.steps), y: axis("spikes per image", { min: 0 }) },
+    });
+  },
+});
+
+panels.push({
+  id: "spike-rate",
+  section: "Inside the network",
+  title: "Spike rate of each layer",
+  figure: "Fig. 4a",
+  note: "Spikes per neuron over all time steps, on a logarithmic scale: the number that energy hangs on.",
+  has: (run) => Boolean(run.activity),
+  draw(body, run) {
+    const layers = spikingLayers(run);
+    const rates = layers.map((layer) => layer.spike_rate);
+    const positive = rates.filter((rate) => rate > 0);
+    const low = 10 ** Math.floor(Math.log10(Math.min(0.1, ...positive) / 1.5));
+    chart(body, "spike-rate", {
+      type: "bar",
+      description: "spikes per neuron of each layer, logarithmic",
+      data: { labels: layers.map((layer) => layer.name), datasets: [{
+        label: "spikes per neuron",
+        data: rates,
+        backgroundColor: layers.map((_, i) => layerColour(i, layers.length, 0.85)),
+        borderRadius: 4,
+        maxBarThickness: 64,
+      }] },
+      scales: {
+        x: axis("layer", { grid: { display: false } }),
+        y: axis("spikes per neuron", { type: "logarithmic", min: low, ticks: { callback: decadesOnly } }),
+      },
+      plugins: { legend: { display: false }, tooltip: { callbacks: { label: (item) => `${significant(item.raw)} spikes per neuron` } } },
+    });
+  },
+});

@@ -1,0 +1,40 @@
+"use strict";
+
+panels.push({
+  id: "energy",
+  section: "Energy",
+  title: "Where the energy goes",
+  figure: "Tab. 3",
+  wide: true,
+  note: "Per image. An ANN multiplies and adds at every connection; a spiking network only adds, where a spike arrives. Real-valued input costs multiply-adds, once.",
+  has: (run) => Boolean(run.energy),
+  absent: "Needs the test images: give their place with --data.",
+  draw(body, run) {
+    const { stages, table: prices, cpu, ...all } = run.energy;
+    const sum = (key) => stages.reduce((total, stage) => total + (stage[key] ?? 0), 0);
+    const some = (key) => sum(key) > 0;
+    const columns = [
+      ["spikes per neuron", (stage) => (stage.neurons > 0 ? significant(stage.spike_rate) : ""), () => ""],
+      ["adds", (stage) => count(stage.accumulates), () => count(sum("accumulates"))],
+      ...(some("multiply_accumulates")
+        ? [["multiply-adds", (stage) => (stage.multiply_accumulates > 0 ? count(stage.multiply_accumulates) : ""), () => count(sum("multiply_accumulates"))]] : []),
+      ["energy", (stage) => energy(stage.measured_pj), () => energy(all.measured_pj)],
+      ["paper's form", (stage) => energy(stage.paper_pj), () => energy(all.paper_pj)],
+    ].filter(() => all.spiking);
+    slot(body, "table").replaceChildren(table(
+      ["layer", "ANN multiply-adds", "ANN energy", ...columns.map(([head]) => head)],
+      [...stages.map((stage) => [stage.name, count(stage.flops_ann), energy(stage.ann_pj), ...columns.map(([, cell]) => cell(stage))]),
+        ["all", count(sum("flops_ann")), energy(all.ann_pj), ...columns.map(([, , total]) => total())]],
+      { marks: [...stages.map(() => ""), "sum"] }));
+    const cards = [];
+    if (isNumber(all.measured_ratio)) cards.push(["ANN energy / SNN energy", significant(all.measured_ratio), "×", "counting the work that really happens"]);
+    if (isNumber(all.paper_ratio)) cards.push(["The same, paper's form", significant(all.paper_ratio), "×", "FLOPs × spike rate, as in its Table 3"]);
+    if (isNumber(all.truenorth)) cards.push(["TrueNorth-normalised", significant(all.truenorth), "", "1: the paper's conversion, 1000 steps"]);
+    cards.push(["Price of an operation", `${significant(prices.mac_pj, 2)} / ${significant(prices.accumulate_pj, 2)}`, "pJ", `multiply-add / add, ${prices.name}`]);
+    if (isNumber(cpu?.ms_per_image)) {
+      cards.push(["This machine", significant(cpu.ms_per_image), "ms",
+        `per image, ${cpu.threads} threads${isNumber(cpu.joules_per_image) ? `, ${energy(1e12 * cpu.joules_per_image)}` : ""}`]);
+    }
+    slot(body, "numbers", "div", { class: "numbers" }).replaceChildren(...cards.map((card) => numberCard(...card)));
+  },
+});

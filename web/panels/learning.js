@@ -1,0 +1,97 @@
+"use strict";
+
+panels.push({
+  id: "accuracy",
+  section: "Learning",
+  title: "Accuracy while training",
+  note: "Training accuracy is that of the batches since the line before; validation is on images never trained on.",
+  has: (run) => run.learning.steps.length > 0 || run.learning.epochs.length > 0,
+  absent: "Nothing logged yet.",
+  draw(body, run) {
+    const { steps, epochs } = run.learning;
+    const colours = [styleColour("faint"), styleColour("accent")];
+    chart(body, "accuracy", {
+      type: "line",
+      description: "training and validation accuracy against training step",
+      data: { datasets: [
+        { label: "training", ...lineLook(colours[0]), ...manyPoints, data: xy(steps.map((s) => s.step), steps.map((s) => s.accuracy)) },
+        { label: "validation", ...lineLook(colours[1]), data: xy(epochs.map((e) => e.step), epochs.map((e) => e.validation_accuracy)) },
+      ] },
+      scales: { x: axis("training step", { type: "linear", bounds: "data" }), y: axis("accuracy (%)") },
+    });
+  },
+});
+
+panels.push({
+  id: "loss",
+  section: "Learning",
+  title: "Loss and learning rate",
+  note: "Cross-entropy of the readout; the learning rate (right scale) falls in steps.",
+  has: (run) => run.learning.steps.length > 0,
+  draw(body, run) {
+    const { steps, epochs } = run.learning;
+    const at = steps.map((s) => s.step);
+    chart(body, "loss", {
+      type: "line",
+      description: "loss and learning rate against training step",
+      data: { datasets: [
+        { label: "training loss", ...lineLook(styleColour("faint")), ...manyPoints, data: xy(at, steps.map((s) => s.loss)) },
+        { label: "validation loss", ...lineLook(styleColour("accent")), data: xy(epochs.map((e) => e.step), epochs.map((e) => e.validation_loss)) },
+        { label: "learning rate", ...lineLook(styleColour("good")), ...dashed, stepped: true, yAxisID: "rate", data: xy(at, steps.map((s) => s.learning_rate)) },
+      ] },
+      scales: {
+        x: axis("training step", { type: "linear", bounds: "data" }),
+        y: axis("loss", { min: 0 }),
+        rate: axis("learning rate", { type: "logarithmic", position: "right", grid: { drawOnChartArea: false },
+          ticks: { callback: decadesOnly } }),
+      },
+    });
+  },
+});
+
+panels.push({
+  id: "density",
+  section: "Learning",
+  title: "The network becomes sparse",
+  note: "Share of neuron-steps that fire, in training batches. Weight decay pulls γ down wherever the loss does not hold it.",
+  has: (run) => run.learning.steps[0]?.density.length > 0,
+  draw(body, run) {
+    const { steps } = run.learning;
+    const hidden = run.network.stages.filter((stage) => !stage.readout);
+    const layers = steps[0].density.map((_, i) => hidden[i] ?? { name: `layer ${i + 1}` });
+    chart(body, "density", {
+      type: "line",
+      description: "share of neuron-steps that fire, per layer, against training step",
+      data: { datasets: layers.map((layer, i) => ({
+        label: layer.name,
+        ...lineLook(layerColour(i, layers.length)),
+        ...manyPoints,
+        data: xy(steps.map((s) => s.step), steps.map((s) => 100 * s.density[i])),
+      })) },
+      scales: { x: axis("training step", { type: "linear", bounds: "data" }), y: axis("neuron-steps that fire (%)", { min: 0 }) },
+    });
+  },
+});
+
+panels.push({
+  id: "gamma-training",
+  section: "Learning",
+  title: "γ while training",
+  note: "Mean γ over all steps of each layer, after every epoch.",
+  has: (run) => run.learning.epochs.filter((e) => Object.keys(e.gamma).length > 0).length > 1,
+  draw(body, run) {
+    const { epochs } = run.learning;
+    const layers = run.network.stages.filter((stage) => epochs.some((e) => e.gamma[stage.name]));
+    const mean = (values) => values && values.reduce((sum, v) => sum + v, 0) / values.length;
+    chart(body, "gamma-training", {
+      type: "line",
+      description: "mean gamma of each layer against epoch",
+      data: { datasets: layers.map((layer, i) => ({
+        label: layer.name,
+        ...lineLook(layerColour(i, layers.length)),
+        data: xy(epochs.map((e) => e.epoch), epochs.map((e) => mean(e.gamma[layer.name]))),
+      })) },
+      scales: { x: axis("epoch", { type: "linear", ticks: { precision: 0 } }), y: axis("mean γ", { min: 0 }) },
+    });
+  },
+});

@@ -1,0 +1,65 @@
+"use strict";
+
+panels.push({
+  id: "inputs",
+  section: "Pictures",
+  title: "What the network sees",
+  wide: true,
+  note: "Test images, and the spikes added up from the first step on.",
+  has: (run) => run.pictures?.samples?.length > 0,
+  absent: "Needs the test images: give their place with --data.",
+  draw(body, run) {
+    const { samples, source } = run.pictures;
+    slot(body, "source", "p", { class: "note" }).textContent = `Brightness: ${source}.`;
+    slot(body, "samples", "div", { class: "samples" }).replaceChildren(...samples.map((sample) => {
+      const strip = element("div", { class: "strip" },
+        element("figure", {}, picture(sample.image, sample.truth),
+          element("figcaption", {}, sample.truth === sample.predicted ? `${sample.truth} ✓` : `${sample.truth}, taken for ${sample.predicted}`)),
+        sample.accumulated.map((part) => element("figure", {}, picture(part.image, `after ${part.steps} steps`),
+          element("figcaption", {}, part.steps === 1 ? "1 step" : `${part.steps} steps`))));
+      strip.style.gridTemplateColumns = `repeat(${1 + sample.accumulated.length}, minmax(0, 120px))`;
+      return strip;
+    }));
+  },
+});
+
+panels.push({
+  id: "confusions",
+  section: "Pictures",
+  title: "Worst confusions",
+  wide: true,
+  note: "The pairs that are mixed up most often, with the mistakes the network was surest of.",
+  has: (run) => run.pictures?.confusions?.length > 0,
+  draw(body, run) {
+    slot(body, "list", "div", { class: "confusions" }).replaceChildren(...run.pictures.confusions.map((pair) =>
+      element("div", { class: "confusion" },
+        element("div", { class: "pair" }, pair.truth, element("i", {}, " taken for "), pair.predicted),
+        element("div", { class: "count" }, `${whole(pair.count)} images, ${percent(100 * pair.share, 1)} of the class`),
+        element("div", { class: "strip" }, pair.examples.map((example) => element("figure", {},
+          picture(example.image, `${pair.truth} taken for ${pair.predicted}`),
+          element("figcaption", {}, percent(100 * example.confidence, 0))))))));
+  },
+});
+
+panels.push({
+  id: "matrix",
+  section: "Pictures",
+  title: "Confusion matrix",
+  wide: true,
+  note: "Rows: what it is. Columns: what the network says. In per cent of the row.",
+  has: (run) => run.pictures?.matrix?.length > 0 && run.pictures.matrix.length <= 20,
+  draw(body, run) {
+    const { matrix, classes } = run.pictures;
+    const shares = matrix.map((row) => {
+      const all = Math.max(1, row.reduce((sum, n) => sum + n, 0));
+      return row.map((n) => (100 * n) / all);
+    });
+    const made = table(["", ...classes], shares.map((row, i) => [classes[i], ...row.map((share) => (share >= 0.05 ? fixed(share, 1) : ""))]),
+      { className: "matrix" });
+    [...made.querySelectorAll("tbody tr")].forEach((row, i) => [...row.querySelectorAll("td")].forEach((cell, j) => {
+      const colour = styleColour(i === j ? "good" : "bad");
+      if (shares[i][j] >= 0.05) cell.style.backgroundColor = faded(colour, Math.min(0.6, i === j ? (0.5 * shares[i][j]) / 100 : 0.08 + shares[i][j] / 25));
+    }));
+    slot(body, "matrix").replaceChildren(made);
+  },
+});
