@@ -219,6 +219,14 @@ DatasetOptions dataset_options(const RunConfig& config) {
                      .clip = data.clip}};
 }
 
+void keep_measured_statistics(const DatasetSplits& data, RunConfig& config) {
+  const bool measured =
+      dataset_info(config.data.name).normalisation.mean.empty() && !data.normalisation.mean.empty();
+  if (!measured || !config.data.normalisation.empty()) return;
+  if (!config.data.mean) config.data.mean = data.normalisation.mean;
+  if (!config.data.deviation) config.data.deviation = data.normalisation.deviation;
+}
+
 NetworkSpec network_of(const RunConfig& config, const MapShape& input, int64_t classes) {
   NetworkSpec spec;
   if (config.network) {

@@ -107,6 +107,10 @@ void apply_setting(RunConfig& config, std::string_view setting,
 /// What of the data set the run uses, and in which form.
 DatasetOptions dataset_options(const RunConfig& config);
 
+/// Keeps mean and deviation in the settings where they were measured on the training images: a
+/// later evaluation may not have those.
+void keep_measured_statistics(const DatasetSplits& data, RunConfig& config);
+
 /// The network for data of this shape, validated.
 NetworkSpec network_of(const RunConfig& config, const MapShape& input, int64_t classes);
 

@@ -42,6 +42,13 @@ std::vector<double> Evaluation::density(const Network& network) const {
   return densities;
 }
 
+void expect_frames(const ImageSet& images, int64_t steps) {
+  if (images.kind == SampleKind::events && images.frames < steps) {
+    fail("data.frames is {}, expected at least the {} steps that reach the readout", images.frames,
+         steps);
+  }
+}
+
 Evaluation evaluate(const Network& network, const ImageSet& images, SampleRange range,
                     const EvaluateOptions& options) {
   const NetworkSpec& spec = network.spec();
@@ -52,6 +59,7 @@ Evaluation evaluate(const Network& network, const ImageSet& images, SampleRange 
          spec.steps);
   }
   result.active_steps = result.steps - idle;
+  expect_frames(images, result.active_steps);
   // The spec divides by all steps; a shorter run divides by its own.
   const auto& readout = std::get<Readout>(spec.stages.back());
   const float rescale = readout.divide_by_steps

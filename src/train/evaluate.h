@@ -31,6 +31,9 @@ struct Evaluation {
   std::vector<double> density(const Network& network) const;
 };
 
+/// Throws Error when event recordings have fewer frames than the network has active steps.
+void expect_frames(const ImageSet& images, int64_t steps);
+
 /// Every image of the range, in evaluation form. What an image gets does not depend on the batch it
 /// is in.
 Evaluation evaluate(const Network& network, const ImageSet& images, SampleRange range,

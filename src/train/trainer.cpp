@@ -62,11 +62,7 @@ Trainer::Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bo
     fail("train.batch is {}, expected at most the {} training images", config_.train.batch,
          split_.train.size());
   }
-  const int64_t steps = active_steps(network_.spec());
-  if (data.train.kind == SampleKind::events && data.train.frames < steps) {
-    fail("data.frames is {}, expected at least the {} steps that reach the readout",
-         data.train.frames, steps);
-  }
+  expect_frames(data.train, active_steps(network_.spec()));
   if (resume && std::filesystem::exists(paths_.checkpoint())) {
     const std::string origin = paths_.checkpoint().string();
     const TensorFile file = load_checkpoint(paths_, paths_.checkpoint());
