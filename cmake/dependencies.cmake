@@ -13,6 +13,14 @@ add_library(bntt_dnnl INTERFACE)
 target_include_directories(bntt_dnnl SYSTEM INTERFACE $<BUILD_INTERFACE:${DNNL_INCLUDE_DIR}>)
 target_link_libraries(bntt_dnnl INTERFACE $<BUILD_INTERFACE:${DNNL_LIBRARY}>)
 
+find_package(PNG REQUIRED)
+# libjpeg-turbo's own interface reports errors by return value, where libjpeg's jumps.
+find_path(TURBOJPEG_INCLUDE_DIR turbojpeg.h REQUIRED)
+find_library(TURBOJPEG_LIBRARY turbojpeg REQUIRED)
+add_library(bntt_turbojpeg INTERFACE)
+target_include_directories(bntt_turbojpeg SYSTEM INTERFACE $<BUILD_INTERFACE:${TURBOJPEG_INCLUDE_DIR}>)
+target_link_libraries(bntt_turbojpeg INTERFACE $<BUILD_INTERFACE:${TURBOJPEG_LIBRARY}>)
+
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 find_path(TOMLPLUSPLUS_INCLUDE_DIR toml++/toml.h REQUIRED)
 find_path(CLI11_INCLUDE_DIR CLI/CLI.hpp REQUIRED)

@@ -8,7 +8,7 @@ add_library(bntt::bntt ALIAS bntt)
 target_include_directories(bntt INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                           $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_compile_features(bntt INTERFACE cxx_std_20)
-target_link_libraries(bntt PRIVATE fmt::fmt OpenMP::OpenMP_CXX ZLIB::ZLIB hwy::hwy bntt_dnnl)
+target_link_libraries(bntt PRIVATE fmt::fmt OpenMP::OpenMP_CXX ZLIB::ZLIB PNG::PNG hwy::hwy bntt_dnnl bntt_turbojpeg)
 set_target_properties(bntt PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
 
 install(TARGETS bntt EXPORT bntt-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

@@ -6,6 +6,7 @@
 #include "base/json.h"
 #include "base/threads.h"
 #include "command.h"
+#include "data_options.h"
 #include "interrupt.h"
 #include "progress.h"
 #include "train/run_settings.h"
@@ -28,6 +29,7 @@ struct EvalArguments {
   std::optional<int64_t> seed;
   int threads = 0;
   bool json = false;
+  CacheArguments cache;
 };
 
 /// What images could have gone through, and the steps that they took of it.
@@ -110,18 +112,20 @@ int eval(const EvalArguments& arguments) {
   const Network network =
       load_run_network(paths, arguments.weights == "last" ? RunWeights::last : RunWeights::best);
   const bool on_test = arguments.split == "test";
+  DatasetOptions options = dataset_options(config);
+  options.need_train = !on_test;
+  options.need_test = on_test;
+  options.limit_train = on_test ? 0 : arguments.limit;
+  options.limit_test = on_test ? arguments.limit : 0;
+  Progress progress;
   const DatasetSplits data =
-      open_dataset(config.data.name, arguments.data.value_or(config.data.dir),
-                   {.need_train = !on_test,
-                    .need_test = on_test,
-                    .limit_train = on_test ? 0 : arguments.limit,
-                    .limit_test = on_test ? arguments.limit : 0});
+      open_run_data(config, arguments.data.value_or(config.data.dir), options, arguments.cache,
+                    arguments.json ? nullptr : &progress);
   const ImageSet& images = on_test ? data.test : data.train;
   if (images.shape != network.spec().input || images.classes != classes_of(network.spec())) {
     fail("{}: its network is not for the data set {}", arguments.run, config.data.name);
   }
 
-  Progress progress;
   catch_interrupts();
   Rate rate;
   int64_t done_before = 0;
@@ -196,6 +200,7 @@ void add_eval(CLI::App& app, Action& action) {
   command->add_option("--seed", arguments->seed, "of the input spikes; default: the run's");
   command->add_option("--threads", arguments->threads, "0: one per core")
       ->check(CLI::NonNegativeNumber);
+  add_cache_option(*command, arguments->cache);
   command->add_flag("--json", arguments->json, "print JSON");
   command->footer("Example:\n  bntt eval runs/demo --limit 1000 --json");
   command->callback([arguments, &action] { action = [arguments] { return eval(*arguments); }; });

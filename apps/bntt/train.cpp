@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "base/threads.h"
 #include "command.h"
+#include "data_options.h"
 #include "interrupt.h"
 #include "progress.h"
 #include "train/presets.h"
@@ -29,6 +30,7 @@ struct TrainArguments {
   std::optional<int64_t> limit_test;
   std::optional<int64_t> seed;
   double max_minutes = 0.0;
+  CacheArguments cache;
 };
 
 /// The settings that the command line describes, or nothing when it leaves them to the run being
@@ -110,13 +112,13 @@ TrainHooks screen_hooks(Progress& progress, Rate& rate, int64_t batch_size,
 int train(const TrainArguments& arguments) {
   set_threads(arguments.threads);
   const RunPaths paths{arguments.out};
-  const RunConfig config = settings_of(arguments, paths);
+  RunConfig config = settings_of(arguments, paths);
+  Progress progress;
   const DatasetSplits data =
-      open_dataset(config.data.name, config.data.dir,
-                   {.limit_train = config.data.limit_train, .limit_test = config.data.limit_test});
+      open_run_data(config, config.data.dir, dataset_options(config), arguments.cache, &progress);
+  keep_measured_statistics(data, config);
   Trainer trainer(config, data, paths, arguments.resume);
 
-  Progress progress;
   progress.line(fmt::format("{}: {} training images, {} steps of {} images per epoch, {} threads",
                             arguments.out, data.train.size(), trainer.steps_per_epoch(),
                             config.train.batch, threads()));
@@ -170,6 +172,7 @@ void add_train(CLI::App& app, Action& action) {
       ->add_option("--max-minutes", arguments->max_minutes, "stop with a checkpoint after so long")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--seed", arguments->seed, "train.seed");
+  add_cache_option(*command, arguments->cache);
   command->footer(
       "Example:\n  bntt train --preset authors-cifar10 --data cifar --set model.width=0.25 --out "
       "runs/narrow\nCtrl-C leaves a checkpoint; --resume goes on from it.");

@@ -8,12 +8,15 @@
 
 namespace bntt {
 
+/// Images or event frames: one of the two buffers is filled.
 struct Batch {
   std::vector<uint32_t> sample_ids;
   std::vector<int64_t> labels;
   MapShape shape;
   Buffer<float>
       images;  ///< [image, y, x, channel], 0..1: encoders normalise, noise and attacks act before
+  int64_t frames = 1;      ///< of one sample of `counts`
+  Buffer<uint8_t> counts;  ///< [sample, frame, y, x, channel]: events of each interval
 
   int64_t size() const { return static_cast<int64_t>(labels.size()); }
 };

@@ -2,28 +2,36 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "bntt/shape.h"
+#include "data/shared_bytes.h"
 
 namespace bntt {
 
-/// Test images are numbered from here, so that no draw for them equals one for a training image.
+/// Test samples are numbered from here, so that no draw for them equals one for a training sample.
 inline constexpr uint32_t kFirstTestId = 0x80000000U;
 
-/// Images in file order. Image i has the sample id first_id + i.
+enum class SampleKind { image, events };
+
+/// Images, or event recordings as frames of counts, in the fixed order of their data set. Sample i
+/// has the id first_id + i.
 struct ImageSet {
-  MapShape shape;
+  SampleKind kind = SampleKind::image;
+  MapShape shape;      ///< of one frame
+  int64_t frames = 1;  ///< of one sample: 1 for images
   int64_t classes = 0;
-  std::vector<uint8_t> pixels;  ///< [image, y, x, channel]
-  std::vector<int64_t> labels;  ///< [image], each below `classes`
+  SharedBytes pixels;           ///< [sample, frame, y, x, channel]
+  std::vector<int64_t> labels;  ///< [sample], each below `classes`
   std::vector<std::string> class_names;
   uint32_t first_id = 0;
 
   int64_t size() const { return static_cast<int64_t>(labels.size()); }
-  const uint8_t* image(int64_t index) const { return pixels.data() + index * shape.size(); }
+  int64_t sample_bytes() const { return frames * shape.size(); }
+  const uint8_t* image(int64_t index) const { return pixels.data() + index * sample_bytes(); }
 };
 
 /// Per channel, of pixels in 0..1.
@@ -36,23 +44,80 @@ struct ChannelStatistics {
 struct DatasetSplits {
   ImageSet train;  ///< without images when not needed; shape and classes are always there
   ImageSet test;
-  ChannelStatistics normalisation;
+  ChannelStatistics normalisation;  ///< empty for event data
+};
+
+/// What is known about a data set without its files.
+struct DatasetInfo {
+  std::string name;
+  SampleKind kind = SampleKind::image;
+  ChannelStatistics normalisation;  ///< empty: event data, or measured on the training images
+  std::string source;               ///< completes "expected one with ..."
+  std::string usual_directory;      ///< empty: none
+  MapShape shape;                   ///< as handed to a network unless options say otherwise
+  bool resizable = false;           ///< whether DatasetOptions::size may change the shape
+  bool fittable = false;            ///< whether images of any size are made to fit
+  bool coarse_labels = false;       ///< whether there is a second, coarser set of labels
+  int64_t classes = 0;              ///< 0: as many as there are folders
+  int64_t train_samples = 0;        ///< when complete; 0: any number
+  int64_t test_samples = 0;
+};
+
+enum class Labels { fine, coarse };
+
+/// How an image of another size becomes one of the size that the network wants.
+enum class Fit {
+  crop,     ///< scaled until it covers the square, then the middle is cut out
+  squeeze,  ///< scaled to the square, whatever that does to its proportions
+};
+
+/// How a recording is divided into frames.
+enum class Interval {
+  time,   ///< equal lengths of time
+  count,  ///< equal numbers of events
+};
+
+struct FrameOptions {
+  int64_t frames = 20;
+  Interval interval = Interval::time;
+  bool clip = false;  ///< at most one spike per pixel, polarity and frame, instead of counts
+  bool operator==(const FrameOptions&) const = default;
+};
+
+/// Where decoded samples are kept for the next time.
+struct CacheOptions {
+  std::filesystem::path directory;            ///< empty: nothing is kept
+  uint64_t limit_bytes = uint64_t{32} << 30;  ///< of all files in the directory together
+  bool operator==(const CacheOptions&) const = default;
 };
 
 struct DatasetOptions {
   bool need_train = true;
   bool need_test = true;
-  int64_t limit_train = 0;  ///< keeps the first so many images; 0 keeps all
+  int64_t limit_train = 0;  ///< keeps the first so many samples; 0 keeps all
   int64_t limit_test = 0;
+  Labels labels = Labels::fine;
+  int64_t size = 0;  ///< height and width that the network wants; 0: the data set's own
+  Fit fit = Fit::crop;
+  FrameOptions events;
+  CacheOptions cache;
+  /// Called while samples are decoded: what, how many are done, of how many. From one thread at a
+  /// time.
+  std::function<void(const std::string& what, int64_t done, int64_t all)> progress;
 };
 
 std::vector<std::string> dataset_names();
 
-/// Mean and deviation of a data set's training pixels. Throws Error for an unknown name.
+/// Throws Error for an unknown name.
+const DatasetInfo& dataset_info(std::string_view name);
+
+/// Mean and deviation of a data set's training pixels. Throws Error for an unknown name, and for
+/// one whose statistics are not known without its files.
 ChannelStatistics dataset_normalisation(std::string_view name);
 
 /// Reads and validates a data set. An empty directory means the data set's usual place, if it has
-/// one. Throws Error, in one sentence, for an unknown name and for missing or damaged files.
+/// one. Throws Error, in one sentence, for an unknown name, for options that the data set does not
+/// have, and for missing or damaged files.
 DatasetSplits open_dataset(std::string_view name, const std::filesystem::path& directory,
                            const DatasetOptions& options = {});
 

@@ -27,6 +27,7 @@ constexpr std::array kEncoders = {
     EncoderEntry{EncoderKind::poisson_unsigned, "poisson-unsigned"},
     EncoderEntry{EncoderKind::poisson_signed, "poisson-signed"},
     EncoderEntry{EncoderKind::direct, "direct"},
+    EncoderEntry{EncoderKind::events, "events"},
 };
 
 // Random numbers are u / 2^24 with an integer u, so both comparisons are exact in integers: a spike
@@ -102,6 +103,39 @@ SpikeTrain spikes_below(const Buffer<int32_t>& limits, const Batch& batch,
   return spikes;
 }
 
+// Count n is the sum of its binary digits: digit p is a spike of plane p, which weighs 2^p.
+SpikeTrain counted_spikes(const Batch& batch, int64_t steps, int64_t first_step) {
+  const int64_t size = batch.shape.size();
+  const auto frame_of = [&](int64_t image, int64_t step) {
+    return batch.counts.data() + (image * batch.frames + first_step + step) * size;
+  };
+  uint8_t digits = 1;
+  for (int64_t image = 0; image < batch.size(); ++image) {
+    const uint8_t* counts = frame_of(image, 0);
+    for (int64_t i = 0; i < steps * size; ++i) digits |= counts[i];
+  }
+  std::vector<float> weights;
+  for (float weight = 1.0F; digits != 0; digits >>= 1, weight *= 2.0F) weights.push_back(weight);
+  SpikeTrain spikes(steps, batch.size(), batch.shape, weights);
+  parallel_for(steps * batch.size(), [&](int64_t item) {
+    const int64_t step = item / batch.size();
+    const int64_t image = item % batch.size();
+    const uint8_t* counts = frame_of(image, step);
+    for (int64_t plane = 0; plane < spikes.planes(); ++plane) {
+      SpikeWord* words = spikes.frame(plane, step, image);
+      for (int64_t pixel = 0; pixel < batch.shape.pixels(); ++pixel) {
+        for (int64_t channel = 0; channel < batch.shape.channels; ++channel) {
+          const auto digit =
+              static_cast<SpikeWord>(counts[pixel * batch.shape.channels + channel] >> plane & 1);
+          words[pixel * spikes.words_per_pixel() + channel / kSpikesPerWord] |=
+              digit << (channel % kSpikesPerWord);
+        }
+      }
+    }
+  });
+  return spikes;
+}
+
 }  // namespace
 
 std::string_view encoder_name(EncoderKind kind) {
@@ -137,8 +171,13 @@ Buffer<float> normalise(const Batch& batch, const ChannelStatistics& statistics)
 
 Signal encode(const Batch& batch, int64_t steps, const EncoderSpec& spec, uint64_t seed,
               uint32_t epoch, int64_t first_step) {
-  BNTT_CHECK(batch.images.size() == batch.size() * batch.shape.size());
   BNTT_CHECK(static_cast<int64_t>(batch.sample_ids.size()) == batch.size());
+  if (spec.kind == EncoderKind::events) {
+    BNTT_CHECK(batch.counts.size() == batch.size() * batch.frames * batch.shape.size());
+    BNTT_CHECK(first_step + steps <= batch.frames);
+    return counted_spikes(batch, steps, first_step);
+  }
+  BNTT_CHECK(batch.images.size() == batch.size() * batch.shape.size());
   const Place first = {.epoch = epoch, .step = static_cast<uint32_t>(first_step)};
   if (spec.kind == EncoderKind::direct) {
     return DenseTrain{.steps = steps,

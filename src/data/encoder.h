@@ -13,6 +13,7 @@ enum class EncoderKind {
   poisson_unsigned,  ///< a spike where random < pixel
   poisson_signed,    ///< sign(x) where 2 random <= |x|, with x the normalised pixel
   direct,            ///< x itself, at every step
+  events,            ///< the events of each interval, as counted: nothing is drawn
 };
 
 std::string_view encoder_name(EncoderKind kind);
@@ -22,7 +23,7 @@ EncoderKind encoder_from_name(std::string_view name, std::string_view origin);
 
 struct EncoderSpec {
   EncoderKind kind = EncoderKind::poisson_unsigned;
-  ChannelStatistics normalisation;  ///< not used by poisson_unsigned
+  ChannelStatistics normalisation;  ///< not used by poisson_unsigned and events
 };
 
 /// The epoch of every evaluation, so that its spikes do not depend on how long training has run.
@@ -30,7 +31,8 @@ inline constexpr uint32_t kEvaluationEpoch = 0xffffffffU;
 
 /// Steps [first_step, first_step + steps) of the batch. Each spike is a pure function of (seed,
 /// epoch, sample id, step, position): windows of any length, batches of any composition and any
-/// number of threads give the same spikes.
+/// number of threads give the same spikes. Event counts become planes of weight 1, 2, 4, ...; the
+/// batch must have the frames.
 Signal encode(const Batch& batch, int64_t steps, const EncoderSpec& spec, uint64_t seed,
               uint32_t epoch, int64_t first_step = 0);
 

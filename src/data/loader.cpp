@@ -17,7 +17,12 @@ Batch empty_batch(const ImageSet& images, int64_t size) {
   batch.shape = images.shape;
   batch.sample_ids.reserve(static_cast<std::size_t>(size));
   batch.labels.reserve(static_cast<std::size_t>(size));
-  batch.images = Buffer<float>(size * images.shape.size());
+  if (images.kind == SampleKind::events) {
+    batch.frames = images.frames;
+    batch.counts = Buffer<uint8_t>(size * images.sample_bytes());
+  } else {
+    batch.images = Buffer<float>(size * images.shape.size());
+  }
   return batch;
 }
 
@@ -26,8 +31,15 @@ uint32_t sample_id(const ImageSet& images, int64_t index) {
 }
 
 void append(const ImageSet& images, int64_t index, const CropFlip& crop, Batch& batch) {
-  crop_flip(images.image(index), images.shape, crop,
-            batch.images.data() + batch.size() * images.shape.size());
+  const int64_t size = images.shape.size();
+  if (images.kind == SampleKind::events) {
+    uint8_t* counts = batch.counts.data() + batch.size() * images.sample_bytes();
+    for (int64_t frame = 0; frame < images.frames; ++frame) {
+      crop_flip(images.image(index) + frame * size, images.shape, crop, counts + frame * size);
+    }
+  } else {
+    crop_flip(images.image(index), images.shape, crop, batch.images.data() + batch.size() * size);
+  }
   batch.sample_ids.push_back(sample_id(images, index));
   batch.labels.push_back(images.labels[index]);
 }
@@ -78,7 +90,7 @@ Batch TrainLoader::make_batch() {
   for (int64_t i = 0; i < options_.batch; ++i) {
     const int64_t index = order_[position_.batch * options_.batch + i];
     append(images_, index,
-           draw_crop_flip(options_.augmentation, options_.seed, position_.epoch,
+           draw_crop_flip(options_.augmentation, images_.shape, options_.seed, position_.epoch,
                           sample_id(images_, index)),
            batch);
   }

@@ -15,16 +15,37 @@ constexpr auto enum_names(InputCoding) {
                     std::pair{InputCoding::events, "events"}};
 }
 
+constexpr auto enum_names(Labels) {
+  return std::array{std::pair{Labels::fine, "fine"}, std::pair{Labels::coarse, "coarse"}};
+}
+
+constexpr auto enum_names(Fit) {
+  return std::array{std::pair{Fit::crop, "crop"}, std::pair{Fit::squeeze, "squeeze"}};
+}
+
+constexpr auto enum_names(Interval) {
+  return std::array{std::pair{Interval::time, "time"}, std::pair{Interval::count, "count"}};
+}
+
 template <class Visitor>
 void visit_fields(Visitor& visit, DataConfig& data) {
   visit("name", data.name);
   visit("dir", data.dir);
+  visit("labels", data.labels);
+  visit("size", data.size, between(0, 1024));
+  visit("fit", data.fit);
+  visit("frames", data.frames, between(0, 1 << 16));
+  visit("interval", data.interval);
+  visit("clip", data.clip);
   visit("validation", data.validation, from_below(0, 1));
   visit("limit_train", data.limit_train, at_least(0));
   visit("limit_test", data.limit_test, at_least(0));
   visit("augment_pad", data.augment_pad, between(0, 1024));
   visit("augment_flip", data.augment_flip);
+  visit("augment_cutout", data.augment_cutout, between(0, 1024));
   visit("normalisation", data.normalisation);
+  visit("mean", data.mean);
+  visit("deviation", data.deviation, above(0));
 }
 
 template <class Visitor>
@@ -185,6 +206,27 @@ void apply_setting(RunConfig& config, std::string_view setting, const std::strin
   config = std::move(changed);
 }
 
+DatasetOptions dataset_options(const RunConfig& config) {
+  const int64_t steps = config.network ? config.network->steps : config.model.steps;
+  const DataConfig& data = config.data;
+  return {.limit_train = data.limit_train,
+          .limit_test = data.limit_test,
+          .labels = data.labels,
+          .size = data.size,
+          .fit = data.fit,
+          .events = {.frames = data.frames > 0 ? data.frames : steps,
+                     .interval = data.interval,
+                     .clip = data.clip}};
+}
+
+void keep_measured_statistics(const DatasetSplits& data, RunConfig& config) {
+  const bool measured =
+      dataset_info(config.data.name).normalisation.mean.empty() && !data.normalisation.mean.empty();
+  if (!measured || !config.data.normalisation.empty()) return;
+  if (!config.data.mean) config.data.mean = data.normalisation.mean;
+  if (!config.data.deviation) config.data.deviation = data.normalisation.deviation;
+}
+
 NetworkSpec network_of(const RunConfig& config, const MapShape& input, int64_t classes) {
   NetworkSpec spec;
   if (config.network) {
@@ -233,7 +275,7 @@ EncoderKind encoder_of(const RunConfig& config) {
     case InputCoding::events:
       break;
   }
-  fail("encoder.kind is events, but event data sets cannot be trained on yet");
+  return EncoderKind::events;
 }
 
 }  // namespace bntt

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bntt/network_spec.h"
+#include "data/dataset.h"
 #include "data/encoder.h"
 
 namespace bntt {
@@ -14,12 +15,23 @@ namespace bntt {
 struct DataConfig {
   std::string name;
   std::string dir;  ///< empty: where the data set usually is
+  Labels labels = Labels::fine;
+  int64_t size = 0;  ///< side of the square that the network sees; 0: the data set's own
+  Fit fit = Fit::crop;
+  int64_t frames = 0;  ///< of an event recording; 0: one per step
+  Interval interval = Interval::time;
+  bool clip = false;  ///< event counts to one spike
   double validation = 0.1;
   int64_t limit_train = 0;  ///< 0: all
   int64_t limit_test = 0;
   int64_t augment_pad = 4;
   bool augment_flip = true;
-  std::string normalisation;  ///< the data set whose mean and deviation to use; empty: its own
+  int64_t augment_cutout = 0;  ///< side of the blackened square; 0: none
+  std::string normalisation;   ///< the data set whose mean and deviation to use; empty: its own
+  /// Per channel, instead of the data set's. Measured ones are kept here, so that the run can be
+  /// repeated.
+  std::optional<std::vector<float>> mean;
+  std::optional<std::vector<float>> deviation;
   bool operator==(const DataConfig&) const = default;
 };
 
@@ -92,10 +104,16 @@ std::string to_toml(const RunConfig& config);
 void apply_setting(RunConfig& config, std::string_view setting,
                    const std::string& origin = "--set");
 
+/// What of the data set the run uses, and in which form.
+DatasetOptions dataset_options(const RunConfig& config);
+
+/// Keeps mean and deviation in the settings where they were measured on the training images: a
+/// later evaluation may not have those.
+void keep_measured_statistics(const DatasetSplits& data, RunConfig& config);
+
 /// The network for data of this shape, validated.
 NetworkSpec network_of(const RunConfig& config, const MapShape& input, int64_t classes);
 
-/// Throws Error for `events`, which no encoder makes.
 EncoderKind encoder_of(const RunConfig& config);
 
 }  // namespace bntt

@@ -54,11 +54,19 @@ std::vector<double> Evaluation::density(const Network& network) const {
   return densities;
 }
 
+void expect_frames(const ImageSet& images, int64_t steps) {
+  if (images.kind == SampleKind::events && images.frames < steps) {
+    fail("data.frames is {}, expected at least the {} steps that reach the readout", images.frames,
+         steps);
+  }
+}
+
 Evaluation evaluate(const Network& network, const ImageSet& images, SampleRange range,
                     const EvaluateOptions& options) {
   const NetworkSpec& spec = network.spec();
   Evaluation result{.steps = options.steps > 0 ? options.steps : spec.steps,
                     .active_steps = active_steps_until(spec, options.steps)};
+  expect_frames(images, result.active_steps);
   const float rescale = stopped_logit_scale(spec, result.steps);
   const EvalLoader loader(images, range, images_per_batch(network, result.active_steps));
   for (int64_t i = 0; i < loader.batches(); ++i) {

@@ -45,6 +45,9 @@ float stopped_logit_scale(const NetworkSpec& spec, int64_t steps);
 /// gigabyte.
 int64_t images_per_batch(const Network& network, int64_t steps);
 
+/// Throws Error when event recordings have fewer frames than the network has active steps.
+void expect_frames(const ImageSet& images, int64_t steps);
+
 /// Every image of the range, in evaluation form. What an image gets does not depend on the batch it
 /// is in.
 Evaluation evaluate(const Network& network, const ImageSet& images, SampleRange range,

@@ -62,6 +62,7 @@ Trainer::Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bo
     fail("train.batch is {}, expected at most the {} training images", config_.train.batch,
          split_.train.size());
   }
+  expect_frames(data.train, active_steps(network_.spec()));
   if (resume && std::filesystem::exists(paths_.checkpoint())) {
     const std::string origin = paths_.checkpoint().string();
     const TensorFile file = load_checkpoint(paths_, paths_.checkpoint());
@@ -77,12 +78,13 @@ int64_t Trainer::steps_per_epoch() const { return split_.train.size() / config_.
 
 TrainEnd Trainer::run(const TrainHooks& hooks) {
   if (position_.epoch < config_.train.epochs) {
-    TrainLoader loader(
-        data_.train, split_.train,
-        {.batch = config_.train.batch,
-         .seed = static_cast<uint64_t>(config_.train.seed),
-         .augmentation = {.pad = config_.data.augment_pad, .flip = config_.data.augment_flip}},
-        {.epoch = static_cast<uint32_t>(position_.epoch), .batch = position_.batch});
+    TrainLoader loader(data_.train, split_.train,
+                       {.batch = config_.train.batch,
+                        .seed = static_cast<uint64_t>(config_.train.seed),
+                        .augmentation = {.pad = config_.data.augment_pad,
+                                         .flip = config_.data.augment_flip,
+                                         .cutout = config_.data.augment_cutout}},
+                       {.epoch = static_cast<uint32_t>(position_.epoch), .batch = position_.batch});
     while (position_.epoch < config_.train.epochs) {
       train_batch(loader.next(), hooks);
       const bool epoch_done = position_.batch == steps_per_epoch();
@@ -200,15 +202,37 @@ Evaluation Trainer::test(const TrainHooks& hooks) {
   return result;
 }
 
+namespace {
+
+ChannelStatistics statistics_for(const DataConfig& config, const DatasetSplits& data) {
+  ChannelStatistics statistics = config.normalisation.empty()
+                                     ? data.normalisation
+                                     : dataset_normalisation(config.normalisation);
+  const auto channels = static_cast<std::size_t>(data.train.shape.channels);
+  const auto expect_channels = [&](const std::string& what, const std::vector<float>& values) {
+    if (values.size() != channels) {
+      fail("{} has {} channels, expected {}", what, values.size(), channels);
+    }
+  };
+  expect_channels(fmt::format("data.normalisation: '{}'", config.normalisation), statistics.mean);
+  if (config.mean) statistics.mean = *config.mean;
+  if (config.deviation) statistics.deviation = *config.deviation;
+  expect_channels("data.mean", statistics.mean);
+  expect_channels("data.deviation", statistics.deviation);
+  return statistics;
+}
+
+}  // namespace
+
 EncoderSpec encoder_for(const RunConfig& config, const DatasetSplits& data) {
-  const ChannelStatistics statistics = config.data.normalisation.empty()
-                                           ? data.normalisation
-                                           : dataset_normalisation(config.data.normalisation);
-  if (statistics.mean.size() != static_cast<std::size_t>(data.train.shape.channels)) {
-    fail("data.normalisation: '{}' has {} channels, expected {}", config.data.normalisation,
-         statistics.mean.size(), data.train.shape.channels);
+  const EncoderKind kind = encoder_of(config);
+  const bool events = data.train.kind == SampleKind::events;
+  if (events != (kind == EncoderKind::events)) {
+    fail("encoder.kind is {}, but the data set {} holds {}", encoder_name(kind), config.data.name,
+         events ? "event recordings" : "images");
   }
-  return {.kind = encoder_of(config), .normalisation = statistics};
+  if (events) return {.kind = kind, .normalisation = {}};
+  return {.kind = kind, .normalisation = statistics_for(config.data, data)};
 }
 
 std::vector<double> mean_gain(const Network& network, std::size_t stage) {

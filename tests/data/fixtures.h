@@ -82,12 +82,14 @@ std::string refusal(const Action& action) {
 /// Image i is filled with i, 2i, 3i, ... (mod 256) and has the label i mod classes.
 inline ImageSet numbered_images(int64_t count, MapShape shape, int64_t classes = 10) {
   ImageSet set{.shape = shape, .classes = classes, .pixels = {}, .labels = {}, .class_names = {}};
+  Bytes pixels;
   for (int64_t image = 0; image < count; ++image) {
     for (int64_t i = 1; i <= shape.size(); ++i) {
-      set.pixels.push_back(static_cast<uint8_t>(image * i));
+      pixels.push_back(static_cast<uint8_t>(image * i));
     }
     set.labels.push_back(image % classes);
   }
+  set.pixels = std::move(pixels);
   return set;
 }
 

@@ -54,7 +54,7 @@ TEST(Augmentation, EveryPlaceIsDrawnAboutEquallyOften) {
   std::map<std::tuple<int64_t, int64_t, bool>, int> counts;
   constexpr int kDraws = 18000;
   for (uint32_t sample = 0; sample < kDraws; ++sample) {
-    const CropFlip crop = draw_crop_flip({.pad = 1, .flip = true}, 7, 3, sample);
+    const CropFlip crop = draw_crop_flip({.pad = 1, .flip = true}, kShape, 7, 3, sample);
     ++counts[{crop.top, crop.left, crop.flip}];
   }
   ASSERT_EQ(counts.size(), 18U);
@@ -67,7 +67,7 @@ TEST(Augmentation, EveryPlaceIsDrawnAboutEquallyOften) {
 
 TEST(Augmentation, IsAFunctionOfSeedEpochAndSample) {
   const auto draw = [](uint64_t seed, uint32_t epoch, uint32_t sample) {
-    const CropFlip crop = draw_crop_flip({.pad = 1000, .flip = true}, seed, epoch, sample);
+    const CropFlip crop = draw_crop_flip({.pad = 1000, .flip = true}, kShape, seed, epoch, sample);
     return std::tuple(crop.top, crop.left);
   };
   EXPECT_EQ(draw(1, 2, 3), draw(1, 2, 3));
@@ -78,7 +78,7 @@ TEST(Augmentation, IsAFunctionOfSeedEpochAndSample) {
 
 TEST(Augmentation, CanBeSwitchedOff) {
   for (uint32_t sample = 0; sample < 100; ++sample) {
-    const CropFlip crop = draw_crop_flip({.pad = 0, .flip = false}, 7, 3, sample);
+    const CropFlip crop = draw_crop_flip({.pad = 0, .flip = false}, kShape, 7, 3, sample);
     EXPECT_EQ(crop.top, 0);
     EXPECT_EQ(crop.left, 0);
     EXPECT_FALSE(crop.flip);

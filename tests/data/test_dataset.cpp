@@ -11,7 +11,7 @@ using testing::refusal;
 using testing::TemporaryDirectory;
 
 TEST(Dataset, RefusesAnUnknownNameWithTheNearest) {
-  EXPECT_THAT(dataset_names(), ElementsAre("cifar10", "fashion-mnist", "mnist"));
+  EXPECT_THAT(dataset_names(), ElementsAre("cifar10", "cifar100", "fashion-mnist", "mnist"));
   EXPECT_EQ(refusal([] { open_dataset("cifar100", "."); }),
             "unknown data set 'cifar100', expected one of cifar10, fashion-mnist, mnist, did you "
             "mean 'cifar10'?");

@@ -98,7 +98,7 @@ TEST(TrainLoader, AugmentsEachSampleByItsOwnDraw) {
     for (int64_t i = 0; i < 12; ++i) {
       const uint32_t id = batch.sample_ids[i];
       std::vector<float> expected(kShape.size());
-      const CropFlip crop = draw_crop_flip({.pad = 2}, 4, epoch, id);
+      const CropFlip crop = draw_crop_flip({.pad = 2}, kShape, 4, epoch, id);
       crop_flip(images.image(id), kShape, crop, expected.data());
       changed = changed || crop.flip || crop.top != 0 || crop.left != 0;
       EXPECT_TRUE(

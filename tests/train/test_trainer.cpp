@@ -26,16 +26,18 @@ ImageSet corner_images(int64_t count, uint32_t first_id) {
                .labels = {},
                .class_names = {"a", "b", "c", "d"},
                .first_id = first_id};
+  std::vector<uint8_t> pixels;
   for (int64_t image = 0; image < count; ++image) {
     const int64_t label = image * 7 % 4;
     set.labels.push_back(label);
     for (int64_t y = 0; y < 8; ++y) {
       for (int64_t x = 0; x < 8; ++x) {
         const bool bright = y / 4 == label / 2 && x / 4 == label % 2;
-        set.pixels.push_back(static_cast<uint8_t>((bright ? 200 : 20) + (image + 3 * y + x) % 40));
+        pixels.push_back(static_cast<uint8_t>((bright ? 200 : 20) + (image + 3 * y + x) % 40));
       }
     }
   }
+  set.pixels = std::move(pixels);
   return set;
 }
 

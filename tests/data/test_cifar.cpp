@@ -4,7 +4,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "data/cifar10.h"
+#include "data/cifar.h"
 #include "fixtures.h"
 
 namespace bntt {
@@ -33,22 +33,21 @@ Bytes records(const std::vector<uint8_t>& labels) {
 }
 
 TEST(Cifar10, InterleavesTheColourPlanes) {
-  ImageSet set = empty_cifar10();
-  append_cifar10(records({3}), 1, "file", set);
-  append_cifar10(records({9, 0}), 2, "file", set);
-  EXPECT_THAT(set.labels, ElementsAre(3, 9, 0));
-  ASSERT_EQ(set.pixels.size(), 3 * 3072U);
-  for (int64_t image = 0; image < 3; ++image) {
-    for (int64_t i = 0; i < 3072; ++i) {
-      ASSERT_EQ(set.image(image)[i], static_cast<uint8_t>(i / 3 + i % 3 + set.labels[image]));
-    }
+  CifarRecords read;
+  append_cifar(records({3}), 1, cifar10_format(), "file", read);
+  append_cifar(records({9, 0}), 2, cifar10_format(), "file", read);
+  EXPECT_THAT(read.labels, ElementsAre(3, 9, 0));
+  ASSERT_EQ(read.pixels.size(), 3 * 3072U);
+  for (int64_t i = 0; i < 3 * 3072; ++i) {
+    const int64_t within = i % 3072;
+    ASSERT_EQ(read.pixels[i], static_cast<uint8_t>(within / 3 + within % 3 + read.labels[i / 3072]));
   }
 }
 
 TEST(Cifar10, RefusesAnotherSizeAndLabelsOutOfRange) {
-  ImageSet set = empty_cifar10();
+  CifarRecords read;
   Bytes bytes = records({0, 1});
-  const auto refused = [&] { return refusal([&] { append_cifar10(bytes, 2, "file", set); }); };
+  const auto refused = [&] { return refusal([&] { append_cifar(bytes, 2, cifar10_format(), "file", read); }); };
   bytes.pop_back();
   EXPECT_EQ(refused(), "file holds 6145 bytes, expected 6146");
   bytes.resize(6147);

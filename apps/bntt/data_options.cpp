@@ -1,0 +1,40 @@
+#include "data_options.h"
+
+#include <fmt/format.h>
+
+#include "data/sample_cache.h"
+
+namespace bntt::cli {
+
+void add_cache_option(CLI::App& command, CacheArguments& arguments) {
+  command.add_option("--cache", arguments.directory,
+                     "directory for decoded samples, or none; default: $XDG_CACHE_HOME/bntt or "
+                     "~/.cache/bntt");
+}
+
+DatasetSplits open_run_data(const RunConfig& config, const std::string& directory,
+                            DatasetOptions options, const CacheArguments& cache,
+                            Progress* progress) {
+  if (cache.directory.empty()) {
+    options.cache.directory = default_cache_directory();
+  } else if (cache.directory != "none") {
+    options.cache.directory = cache.directory;
+  }
+  Rate rate;
+  int64_t done_before = 0;
+  options.progress = [&](const std::string& what, int64_t done, int64_t all) {
+    if (progress == nullptr) return;
+    if (done < done_before) {
+      rate = Rate();
+      done_before = 0;
+    }
+    rate.add(done - done_before);
+    done_before = done;
+    progress->bar("decoding " + what, done, all,
+                  fmt::format("{:.0f} per second", rate.per_second()),
+                  rate.seconds_for(all - done));
+  };
+  return open_dataset(config.data.name, directory, options);
+}
+
+}  // namespace bntt::cli

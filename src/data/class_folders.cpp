@@ -1,0 +1,112 @@
+#include "data/class_folders.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <system_error>
+#include <tuple>
+
+#include "base/fail.h"
+
+namespace bntt {
+namespace fs = std::filesystem;
+namespace {
+
+std::vector<fs::directory_entry> entries_of(const fs::path& directory, const std::string& dataset) {
+  std::vector<fs::directory_entry> entries;
+  std::error_code error;
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+       entry.increment(error)) {
+    if (!entry->path().filename().string().starts_with('.')) entries.push_back(*entry);
+  }
+  if (error) fail("{}: {} cannot be listed: {}", dataset, directory.string(), error.message());
+  return entries;
+}
+
+std::string lower_extension(const fs::path& path) {
+  std::string extension = path.extension().string();
+  std::ranges::transform(extension, extension.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return extension;
+}
+
+}  // namespace
+
+uint64_t name_hash(std::string_view name) {
+  uint64_t hash = 0xcbf29ce484222325U;
+  for (const char c : name) {
+    hash ^= static_cast<uint8_t>(c);
+    hash *= 0x100000001b3U;
+  }
+  hash ^= hash >> 30;
+  hash *= 0xbf58476d1ce4e5b9U;
+  hash ^= hash >> 27;
+  hash *= 0x94d049bb133111ebU;
+  return hash ^ (hash >> 31);
+}
+
+std::vector<std::string> folder_names(const fs::path& directory, const std::string& dataset) {
+  std::vector<std::string> names;
+  for (const fs::directory_entry& entry : entries_of(directory, dataset)) {
+    std::error_code ignored;
+    if (entry.is_directory(ignored)) names.push_back(entry.path().filename().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+std::vector<fs::path> hashed_files(const fs::path& directory,
+                                   const std::vector<std::string>& extensions,
+                                   const std::string& dataset) {
+  std::vector<std::tuple<uint64_t, std::string, fs::path>> files;
+  for (const fs::directory_entry& entry : entries_of(directory, dataset)) {
+    if (std::ranges::count(extensions, lower_extension(entry.path())) == 0) continue;
+    const std::string name = entry.path().filename().string();
+    files.emplace_back(name_hash(name), name, entry.path());
+  }
+  if (files.empty()) {
+    fail("{}: {} holds no file, expected some that end in {}", dataset, directory.string(),
+         fmt::join(extensions, ", "));
+  }
+  std::ranges::sort(files);
+  std::vector<fs::path> paths;
+  paths.reserve(files.size());
+  for (auto& [hash, name, path] : files) paths.push_back(std::move(path));
+  return paths;
+}
+
+std::vector<LabelledFile> interleaved(const std::vector<std::vector<fs::path>>& files) {
+  struct Ranked {
+    uint64_t place;  // (2 i + 1) / 2n, as a numerator
+    uint64_t count;
+    LabelledFile file;
+  };
+  std::vector<Ranked> ranked;
+  for (std::size_t label = 0; label < files.size(); ++label) {
+    for (std::size_t i = 0; i < files[label].size(); ++i) {
+      ranked.push_back(
+          {2 * i + 1, files[label].size(), {files[label][i], static_cast<int64_t>(label)}});
+    }
+  }
+  std::ranges::stable_sort(ranked, [](const Ranked& a, const Ranked& b) {
+    return a.place * b.count < b.place * a.count;
+  });
+  std::vector<LabelledFile> result;
+  result.reserve(ranked.size());
+  for (Ranked& entry : ranked) result.push_back(std::move(entry.file));
+  return result;
+}
+
+FolderSplit split_tenth(const std::vector<std::vector<fs::path>>& files) {
+  FolderSplit split;
+  for (const std::vector<fs::path>& of_class : files) {
+    const auto tenth = static_cast<std::ptrdiff_t>((of_class.size() + 9) / 10);
+    const auto cut = of_class.begin() + (of_class.size() > 1 ? tenth : 0);
+    split.test.emplace_back(of_class.begin(), cut);
+    split.train.emplace_back(cut, of_class.end());
+  }
+  return split;
+}
+
+}  // namespace bntt

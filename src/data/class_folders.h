@@ -1,0 +1,44 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bntt {
+
+struct LabelledFile {
+  std::filesystem::path path;
+  int64_t label = 0;
+  bool operator==(const LabelledFile&) const = default;
+};
+
+/// 64 bits of a file name, the same on every machine: FNV-1a over its bytes, then the finaliser of
+/// SplitMix64. It orders and splits data sets, so it must never change.
+uint64_t name_hash(std::string_view name);
+
+/// Names of the folders in `directory`, in byte order; hidden ones are left out.
+std::vector<std::string> folder_names(const std::filesystem::path& directory,
+                                      const std::string& dataset);
+
+/// The files of `directory` that end in one of `extensions` (lower case; the case of the file does
+/// not matter), ordered by the hash of their names. Throws Error when there is none.
+std::vector<std::filesystem::path> hashed_files(const std::filesystem::path& directory,
+                                                const std::vector<std::string>& extensions,
+                                                const std::string& dataset);
+
+/// Merges the classes so that every prefix, and so every suffix, holds each in proportion to its
+/// size: file i of n stands at (i + 1/2) / n. `files` is indexed by label.
+std::vector<LabelledFile> interleaved(const std::vector<std::vector<std::filesystem::path>>& files);
+
+struct FolderSplit {
+  std::vector<std::vector<std::filesystem::path>> train;  ///< by label
+  std::vector<std::vector<std::filesystem::path>> test;
+};
+
+/// For data without an official split: of each class the tenth with the lowest name hashes,
+/// rounded up, is for testing; a single file stays in training.
+FolderSplit split_tenth(const std::vector<std::vector<std::filesystem::path>>& files);
+
+}  // namespace bntt

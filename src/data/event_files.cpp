@@ -1,0 +1,218 @@
+#include "data/event_files.h"
+
+#include <algorithm>
+#include <charconv>
+
+#include "base/fail.h"
+#include "base/text.h"
+
+namespace bntt {
+namespace {
+
+uint32_t big_endian32(const uint8_t* bytes) {
+  return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 | uint32_t{bytes[2]} << 8 | bytes[3];
+}
+
+uint32_t little_endian32(const uint8_t* bytes) {
+  return uint32_t{bytes[3]} << 24 | uint32_t{bytes[2]} << 16 | uint32_t{bytes[1]} << 8 | bytes[0];
+}
+
+/// Undoes the wrap-around of a counter of so many bits: each step is the shortest way around the
+/// circle, so that small steps back, which cameras do make, stay small.
+class Unwrapped {
+ public:
+  explicit Unwrapped(int bits) : circle_(int64_t{1} << bits) {}
+
+  int64_t operator()(int64_t counter) {
+    int64_t step = (counter - last_) % circle_;
+    if (step < -circle_ / 2) step += circle_;
+    if (step >= circle_ / 2) step -= circle_;
+    time_ = started_ ? time_ + step : counter;
+    started_ = true;
+    last_ = counter;
+    return time_;
+  }
+
+ private:
+  int64_t circle_;
+  int64_t last_ = 0;
+  int64_t time_ = 0;
+  bool started_ = false;
+};
+
+std::string_view text_of(std::span<const uint8_t> bytes) {
+  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+}
+
+void expect_start(std::string_view text, std::string_view start, const std::string& origin) {
+  if (!text.starts_with(start)) {
+    fail("{} begins with '{}', expected '{}'", origin,
+         excerpt(text.substr(0, std::min(text.size(), start.size()))), start);
+  }
+}
+
+/// Just after the newline that ends the line at `begin`, or the end of the text.
+std::size_t next_line(std::string_view text, std::size_t begin) {
+  const std::size_t end = text.find('\n', begin);
+  return end == std::string_view::npos ? text.size() : end + 1;
+}
+
+struct Packet {
+  static constexpr std::size_t kHeaderBytes = 28;
+  int type;
+  uint32_t event_bytes;
+  uint32_t time_offset;
+  uint32_t time_overflow;
+  uint32_t events;
+};
+
+Packet packet_header(const uint8_t* bytes) {
+  return {.type = bytes[0] | bytes[1] << 8,
+          .event_bytes = little_endian32(bytes + 4),
+          .time_offset = little_endian32(bytes + 8),
+          .time_overflow = little_endian32(bytes + 12),
+          .events = little_endian32(bytes + 20)};
+}
+
+}  // namespace
+
+std::vector<Event> parse_aedat2(std::span<const uint8_t> bytes, const std::string& origin) {
+  constexpr std::size_t kEventBytes = 8;
+  const std::string_view text = text_of(bytes);
+  expect_start(text, "#!AER-DAT2.0", origin);
+  std::size_t begin = 0;
+  while (begin < text.size() && text[begin] == '#') begin = next_line(text, begin);
+  const std::span<const uint8_t> data = bytes.subspan(begin);
+  if (data.size() % kEventBytes != 0) {
+    fail("{} ends in the middle of an event: {} bytes of events, expected a multiple of {}", origin,
+         data.size(), kEventBytes);
+  }
+  std::vector<Event> events;
+  events.reserve(data.size() / kEventBytes);
+  Unwrapped time(32);
+  for (std::size_t i = 0; i < data.size(); i += kEventBytes) {
+    const uint32_t address = big_endian32(data.data() + i);
+    const int64_t time_us = time(big_endian32(data.data() + i + 4));
+    if (address >> 15 != 0) continue;
+    events.push_back({.time_us = time_us,
+                      .x = static_cast<int16_t>(address >> 1 & 0x7f),
+                      .y = static_cast<int16_t>(address >> 8 & 0x7f),
+                      .on = (address & 1) == 0});
+  }
+  return events;
+}
+
+std::vector<Event> parse_aedat3(std::span<const uint8_t> bytes, const std::string& origin) {
+  constexpr int kPolarityType = 1;
+  constexpr uint32_t kPolarityBytes = 8;
+  constexpr std::string_view kHeaderEnd = "#!END-HEADER";
+  const std::string_view text = text_of(bytes);
+  expect_start(text, "#!AER-DAT3.1", origin);
+  std::size_t place = 0;
+  bool ended = false;
+  while (!ended && place < text.size() && text[place] == '#') {
+    ended = text.substr(place).starts_with(kHeaderEnd);
+    place = next_line(text, place);
+  }
+  if (!ended) fail("{} has no line '{}' at the end of its header", origin, kHeaderEnd);
+
+  std::vector<Event> events;
+  while (place < bytes.size()) {
+    if (bytes.size() - place < Packet::kHeaderBytes) {
+      fail("{} ends in the middle of a packet's header, at byte {}", origin, place);
+    }
+    const Packet packet = packet_header(bytes.data() + place);
+    place += Packet::kHeaderBytes;
+    const uint64_t size = uint64_t{packet.event_bytes} * packet.events;
+    if (size > bytes.size() - place) {
+      fail("{} announces a packet of {} bytes at byte {}, but only {} are left", origin, size,
+           place, bytes.size() - place);
+    }
+    if (packet.type == kPolarityType) {
+      if (packet.event_bytes != kPolarityBytes || packet.time_offset != 4) {
+        fail("{} has polarity events of {} bytes with the time at byte {}, expected {} and 4",
+             origin, packet.event_bytes, packet.time_offset, kPolarityBytes);
+      }
+      for (uint64_t i = 0; i < packet.events; ++i) {
+        const uint8_t* event = bytes.data() + place + i * kPolarityBytes;
+        const uint32_t data = little_endian32(event);
+        if ((data & 1) == 0) continue;
+        const uint32_t x = data >> 17;
+        const uint32_t y = data >> 2 & 0x7fff;
+        if (x >= kDvs128Side || y >= kDvs128Side) {
+          fail("{} has an event at x {}, y {}, expected 0 to {}", origin, x, y, kDvs128Side - 1);
+        }
+        const auto time_us =
+            static_cast<int64_t>((uint64_t{packet.time_overflow & 0x7fffffffU} << 31) |
+                                 (little_endian32(event + 4) & 0x7fffffffU));
+        events.push_back({.time_us = time_us,
+                          .x = static_cast<int16_t>(x),
+                          .y = static_cast<int16_t>(y),
+                          .on = (data >> 1 & 1) != 0});
+      }
+    }
+    place += size;
+  }
+  return events;
+}
+
+std::vector<Event> parse_nmnist(std::span<const uint8_t> bytes, const std::string& origin) {
+  constexpr std::size_t kEventBytes = 5;
+  constexpr uint8_t kOverflowRow = 240;
+  constexpr int64_t kOverflowUs = 1 << 13;
+  if (bytes.size() % kEventBytes != 0) {
+    fail("{} holds {} bytes, expected a multiple of {}", origin, bytes.size(), kEventBytes);
+  }
+  std::vector<Event> events;
+  events.reserve(bytes.size() / kEventBytes);
+  Unwrapped time(23);
+  int64_t overflow_us = 0;
+  for (std::size_t i = 0; i < bytes.size(); i += kEventBytes) {
+    const uint8_t* event = bytes.data() + i;
+    if (event[1] == kOverflowRow) {
+      overflow_us += kOverflowUs;
+      continue;
+    }
+    if (event[0] >= kNmnistSide || event[1] >= kNmnistSide) {
+      fail("{} has an event at x {}, y {}, expected 0 to {}", origin, event[0], event[1],
+           kNmnistSide - 1);
+    }
+    const int64_t counter = (event[2] & 0x7f) << 16 | event[3] << 8 | event[4];
+    events.push_back({.time_us = time(counter) + overflow_us,
+                      .x = event[0],
+                      .y = event[1],
+                      .on = event[2] >> 7 != 0});
+  }
+  return events;
+}
+
+std::vector<GestureSpan> parse_gesture_labels(std::string_view text, int64_t classes,
+                                              const std::string& origin) {
+  std::vector<GestureSpan> spans;
+  std::size_t begin = next_line(text, 0);
+  for (int64_t line = 2; begin < text.size(); ++line) {
+    const std::size_t end = next_line(text, begin);
+    const std::string_view row = text.substr(begin, end - begin);
+    begin = end;
+    if (row.find_first_not_of("\r\n") == std::string_view::npos) continue;
+    GestureSpan span;
+    const char* place = row.data();
+    const char* row_end = row.data() + row.size();
+    bool good = true;
+    for (int64_t* number : {&span.label, &span.begin_us, &span.end_us}) {
+      const auto [after, error] = std::from_chars(place, row_end, *number);
+      good = good && error == std::errc{};
+      place = after < row_end && *after == ',' ? after + 1 : after;
+    }
+    if (!good || span.label < 1 || span.label > classes || span.begin_us < 0 ||
+        span.end_us <= span.begin_us) {
+      fail("{}: line {} is '{}', expected a class from 1 to {}, a start and a later end", origin,
+           line, excerpt(row.substr(0, row.find_first_of("\r\n"))), classes);
+    }
+    --span.label;
+    spans.push_back(span);
+  }
+  return spans;
+}
+
+}  // namespace bntt

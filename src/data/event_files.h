@@ -1,0 +1,50 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace bntt {
+
+/// One change of brightness that a pixel of an event camera saw, in the camera's own coordinates.
+struct Event {
+  int64_t time_us = 0;  ///< wrap-around of the file's counter undone
+  int16_t x = 0;
+  int16_t y = 0;
+  bool on = false;  ///< brighter
+  bool operator==(const Event&) const = default;
+};
+
+inline constexpr int64_t kDvs128Side = 128;
+inline constexpr int64_t kNmnistSide = 34;
+
+// All parsers: `origin` starts every error sentence; memory is in proportion to the bytes given.
+
+/// AEDAT 2.0 of a DVS128: header lines that begin with '#', then pairs of address and microseconds,
+/// 32 bits each, big-endian. Address bits: 0 polarity (0 is on), 1-7 x, 8-14 y; with any higher bit
+/// it is no pixel (a sync pulse, for example) and left out.
+std::vector<Event> parse_aedat2(std::span<const uint8_t> bytes, const std::string& origin);
+
+/// AEDAT 3.1 of a 128x128 sensor: header lines up to #!END-HEADER, then packets; those of other
+/// types than polarity and events marked invalid are left out.
+std::vector<Event> parse_aedat3(std::span<const uint8_t> bytes, const std::string& origin);
+
+/// N-MNIST: 40 bits per event: x, y, polarity (1 is on) and 23 bits of microseconds, big-endian.
+/// y = 240 marks an overflow of the ATIS camera's 13-bit counter.
+std::vector<Event> parse_nmnist(std::span<const uint8_t> bytes, const std::string& origin);
+
+/// A labelled stretch of a DVS128 Gesture recording.
+struct GestureSpan {
+  int64_t label = 0;  ///< from 0; the files count from 1
+  int64_t begin_us = 0;
+  int64_t end_us = 0;
+  bool operator==(const GestureSpan&) const = default;
+};
+
+/// The label table of a DVS128 Gesture recording: a line of names, then class,start,end.
+std::vector<GestureSpan> parse_gesture_labels(std::string_view text, int64_t classes,
+                                              const std::string& origin);
+
+}  // namespace bntt

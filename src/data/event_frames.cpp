@@ -1,0 +1,42 @@
+#include "data/event_frames.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/fail.h"
+
+namespace bntt {
+
+void count_events(std::span<const Event> events, const FrameLayout& layout,
+                  const FrameOptions& options, const std::string& origin, uint8_t* frames) {
+  constexpr int64_t kPolarities = 2;
+  constexpr int64_t kLongestUs = int64_t{1}
+                                 << 40;  // times the number of frames, it stays in 64 bits
+  if (events.empty()) fail("{} holds no events, expected at least one", origin);
+  const auto [first, last] = std::ranges::minmax_element(events, {}, &Event::time_us);
+  const int64_t begin_us = first->time_us;
+  const int64_t span_us = last->time_us - begin_us + 1;
+  if (span_us > kLongestUs) {
+    fail("{} lasts {} microseconds, expected at most {}", origin, span_us, kLongestUs);
+  }
+  const int64_t size = layout.side * layout.side * kPolarities;
+  std::fill_n(frames, options.frames * size, uint8_t{0});
+  const auto count = static_cast<int64_t>(events.size());
+  const int64_t last_pixel = layout.sensor_side - 1;
+  const uint8_t most = options.clip ? 1 : std::numeric_limits<uint8_t>::max();
+  for (int64_t i = 0; i < count; ++i) {
+    const Event& event = events[i];
+    const int64_t frame = options.interval == Interval::time
+                              ? (event.time_us - begin_us) * options.frames / span_us
+                              : i * options.frames / count;
+    const bool turned = layout.turn == SensorTurn::half_and_swap;
+    const int64_t column = turned ? last_pixel - event.y : event.x;
+    const int64_t row = turned ? last_pixel - event.x : event.y;
+    const int64_t x = column * layout.side / layout.sensor_side;
+    const int64_t y = row * layout.side / layout.sensor_side;
+    uint8_t& cell = frames[frame * size + (y * layout.side + x) * kPolarities + (event.on ? 1 : 0)];
+    if (cell < most) ++cell;
+  }
+}
+
+}  // namespace bntt

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "data/dataset.h"
+#include "data/event_files.h"
+
+namespace bntt {
+
+/// How the camera stood: where a pixel of the sensor lies in the picture.
+enum class SensorTurn {
+  none,           ///< column x, row y
+  half_and_swap,  ///< column last - y, row last - x: DVS-CIFAR10 is upright this way
+};
+
+struct FrameLayout {
+  int64_t sensor_side = kDvs128Side;
+  int64_t side = 42;  ///< of the frames: pixel p of the sensor falls on p * side / sensor_side
+  SensorTurn turn = SensorTurn::none;
+};
+
+/// Counts the events of each interval: [frame, y, x, polarity], off before on; counts stop at 255.
+/// By time, event i falls into frame (t - first) * frames / (last - first + 1); by count, into
+/// i * frames / events. Throws Error for a recording without events or of more than 12 days.
+void count_events(std::span<const Event> events, const FrameLayout& layout,
+                  const FrameOptions& options, const std::string& origin, uint8_t* frames);
+
+}  // namespace bntt

@@ -1,0 +1,22 @@
+#pragma once
+
+#include <filesystem>
+
+#include "data/dataset.h"
+
+namespace bntt {
+
+/// DVS-CIFAR10: a folder of AEDAT 2.0 files for each of the ten classes. It has no official split:
+/// of each class, the tenth with the lowest name hashes is the test set.
+DatasetSplits open_dvs_cifar10(const std::filesystem::path& directory,
+                               const DatasetOptions& options);
+
+/// DVS128 Gesture: AEDAT 3.1 recordings, each with a table of labelled stretches, and the lists
+/// trials_to_train.txt and trials_to_test.txt. `directory` itself, or its DvsGesture.
+DatasetSplits open_dvs_gesture(const std::filesystem::path& directory,
+                               const DatasetOptions& options);
+
+/// N-MNIST: Train and Test, each with a folder of 40-bit event files for each digit.
+DatasetSplits open_nmnist(const std::filesystem::path& directory, const DatasetOptions& options);
+
+}  // namespace bntt

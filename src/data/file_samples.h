@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "data/class_folders.h"
+#include "data/dataset.h"
+
+namespace bntt {
+
+/// One sample of a data set of many files: a whole file, or a stretch of time of a recording.
+struct FileSample {
+  std::size_t file = 0;  ///< index into FileSplit::files
+  int64_t label = 0;
+  int64_t begin_us = std::numeric_limits<int64_t>::min();
+  int64_t end_us = std::numeric_limits<int64_t>::max();
+};
+
+/// Decodes samples of one file, sample i into out[i]: [frame, y, x, channel].
+using DecodeFile =
+    std::function<void(const std::filesystem::path& file, std::span<const FileSample> samples,
+                       std::span<uint8_t* const> out)>;
+
+/// One split: which samples there are, in their fixed order, and how they are decoded.
+struct FileSplit {
+  ImageSet form;         ///< everything but pixels and labels
+  std::string name;      ///< of data set and split, such as nmnist-train
+  std::string settings;  ///< all that the decoded bytes depend on besides the files
+  std::vector<std::filesystem::path> files;
+  std::vector<FileSample> samples;
+  DecodeFile decode;
+};
+
+/// A sample per file.
+void add_files(const std::vector<LabelledFile>& files, FileSplit& split);
+
+/// Decodes the first `limit` samples (0: all) on all threads, or takes them from the cache; a whole
+/// split that had to be decoded goes into the cache.
+ImageSet read_samples(const FileSplit& split, int64_t limit, const DatasetOptions& options);
+
+}  // namespace bntt

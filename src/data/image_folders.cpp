@@ -1,0 +1,188 @@
+#include "data/image_folders.h"
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <system_error>
+
+#include "base/fail.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "data/file_samples.h"
+#include "data/image_file.h"
+
+namespace bntt {
+namespace fs = std::filesystem;
+namespace {
+
+constexpr uint64_t kLargestImageFile = 256U << 20;
+constexpr int64_t kTinyImageNetSide = 64;
+constexpr int64_t kFolderSide = 32;
+const std::vector<std::string> kImageExtensions = {".jpeg", ".jpg", ".png"};
+
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    std::string_view line = text.substr(0, end);
+    if (line.ends_with('\r')) line.remove_suffix(1);
+    if (!line.empty()) lines.emplace_back(line);
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return lines;
+}
+
+FileSplit image_split(const std::string& dataset, const char* split, int64_t own_side,
+                      const DatasetOptions& options, const std::vector<std::string>& class_names) {
+  const int64_t side = options.size > 0 ? options.size : own_side;
+  const Fit fit = options.fit;
+  FileSplit result;
+  result.form = {.shape = {3, side, side},
+                 .classes = static_cast<int64_t>(class_names.size()),
+                 .pixels = {},
+                 .labels = {},
+                 .class_names = class_names};
+  result.name = dataset + "-" + split;
+  result.settings = fit == Fit::crop ? "crop" : "squeeze";
+  result.decode = [=](const fs::path& file, std::span<const FileSample>,
+                      std::span<uint8_t* const> out) {
+    const std::string origin = dataset + ": " + file.string();
+    const DecodedImage image = decode_image(read_file(file, kLargestImageFile), origin);
+    for (uint8_t* pixels : out) fit_image(image, side, fit, pixels);
+  };
+  return result;
+}
+
+// Whole numbers until the end: the order of the images does not matter.
+ChannelStatistics measured(const ImageSet& set) {
+  const int64_t channels = set.shape.channels;
+  ChannelStatistics statistics;
+  for (int64_t channel = 0; channel < channels; ++channel) {
+    uint64_t sum = 0;
+    uint64_t squares = 0;
+    for (std::size_t i = channel; i < set.pixels.size(); i += channels) {
+      const uint64_t value = set.pixels[i];
+      sum += value;
+      squares += value * value;
+    }
+    const auto count = static_cast<double>(std::max<int64_t>(1, set.size() * set.shape.pixels()));
+    const double mean = static_cast<double>(sum) / count;
+    const double variance = std::max(0.0, static_cast<double>(squares) / count - mean * mean);
+    statistics.mean.push_back(static_cast<float>(mean / 255.0));
+    // Images of one colour have no deviation; half a grey level stands for it.
+    statistics.deviation.push_back(static_cast<float>(std::max(0.5, std::sqrt(variance)) / 255.0));
+  }
+  return statistics;
+}
+
+fs::path first_directory(const fs::path& directory, std::initializer_list<const char*> names) {
+  std::error_code ignored;
+  for (const char* name : names) {
+    if (fs::is_directory(directory / name, ignored)) return directory / name;
+  }
+  return {};
+}
+
+std::vector<std::vector<fs::path>> files_of_classes(const fs::path& directory,
+                                                    const std::vector<std::string>& classes) {
+  std::vector<std::vector<fs::path>> files;
+  files.reserve(classes.size());
+  for (const std::string& name : classes) {
+    files.push_back(hashed_files(directory / name, kImageExtensions, "folder"));
+  }
+  return files;
+}
+
+}  // namespace
+
+std::vector<LabelledFile> parse_annotations(std::string_view text,
+                                            const std::vector<std::string>& wnids,
+                                            const fs::path& images, const std::string& origin) {
+  std::map<std::string_view, int64_t> labels;
+  for (std::size_t i = 0; i < wnids.size(); ++i) labels[wnids[i]] = static_cast<int64_t>(i);
+  std::vector<LabelledFile> files;
+  for (const std::string& line : lines_of(text)) {
+    const std::size_t name_end = line.find('\t');
+    if (name_end == std::string::npos) {
+      fail("{}: line {} has no tab, expected a file name, a tab and a class", origin,
+           files.size() + 1);
+    }
+    const std::string name = line.substr(0, name_end);
+    const std::string wnid =
+        line.substr(name_end + 1, line.find('\t', name_end + 1) - name_end - 1);
+    if (name.empty() || name == "." || name == ".." || name.find('/') != std::string::npos ||
+        name.find('\0') != std::string::npos) {
+      fail("{}: line {} names the file '{}', expected one of val/images", origin, files.size() + 1,
+           excerpt(name));
+    }
+    const auto label = labels.find(wnid);
+    if (label == labels.end()) {
+      fail("{}: line {} names the class '{}', which wnids.txt does not have", origin,
+           files.size() + 1, excerpt(wnid));
+    }
+    files.push_back({images / name, label->second});
+  }
+  return files;
+}
+
+DatasetSplits open_tiny_imagenet(const fs::path& directory, const DatasetOptions& options) {
+  const std::string name = "tiny-imagenet";
+  const fs::path inner = first_directory(directory, {"tiny-imagenet-200"});
+  const fs::path& root = inner.empty() ? directory : inner;
+  const std::vector<std::string> wnids = lines_of(read_text(root / "wnids.txt", 1 << 20));
+  if (wnids.empty()) fail("{}: {} names no class", name, (root / "wnids.txt").string());
+  for (const std::string& wnid : wnids) {
+    if (wnid.find('/') != std::string::npos || wnid.starts_with('.')) {
+      fail("{}: {} names the class '{}', expected the name of a folder", name,
+           (root / "wnids.txt").string(), excerpt(wnid));
+    }
+  }
+  FileSplit train = image_split(name, "train", kTinyImageNetSide, options, wnids);
+  FileSplit test = image_split(name, "val", kTinyImageNetSide, options, wnids);
+  if (options.need_train) {
+    std::vector<std::vector<fs::path>> files;
+    for (const std::string& wnid : wnids) {
+      files.push_back(hashed_files(root / "train" / wnid / "images", kImageExtensions, name));
+    }
+    add_files(interleaved(files), train);
+  }
+  if (options.need_test) {
+    const fs::path annotations = root / "val" / "val_annotations.txt";
+    add_files(parse_annotations(read_text(annotations), wnids, root / "val" / "images",
+                                name + ": " + annotations.string()),
+              test);
+  }
+  return {.train = read_samples(train, options.limit_train, options),
+          .test = read_samples(test, options.limit_test, options)};
+}
+
+DatasetSplits open_image_folder(const fs::path& directory, const DatasetOptions& options) {
+  const fs::path train_folder = first_directory(directory, {"train"});
+  const fs::path test_folder = first_directory(directory, {"test", "val"});
+  const bool published = !train_folder.empty();
+  if (published && test_folder.empty()) {
+    fail("folder: {} has a folder train but neither test nor val", directory.string());
+  }
+  const std::vector<std::string> classes =
+      folder_names(published ? train_folder : directory, "folder");
+  if (classes.empty()) {
+    fail("folder: {} holds no folders, expected one for each class", directory.string());
+  }
+  if (published && folder_names(test_folder, "folder") != classes) {
+    fail("folder: {} has other class folders than {}", test_folder.string(), train_folder.string());
+  }
+  const FolderSplit files = published ? FolderSplit{files_of_classes(train_folder, classes),
+                                                    files_of_classes(test_folder, classes)}
+                                      : split_tenth(files_of_classes(directory, classes));
+  FileSplit train = image_split("folder", "train", kFolderSide, options, classes);
+  FileSplit test = image_split("folder", "test", kFolderSide, options, classes);
+  if (options.need_train) add_files(interleaved(files.train), train);
+  if (options.need_test) add_files(interleaved(files.test), test);
+  DatasetSplits splits{.train = read_samples(train, options.limit_train, options),
+                       .test = read_samples(test, options.limit_test, options)};
+  // Without training images this is an approximation; a run keeps what its training measured.
+  splits.normalisation = measured(splits.train.size() > 0 ? splits.train : splits.test);
+  return splits;
+}
+
+}  // namespace bntt

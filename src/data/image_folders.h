@@ -1,0 +1,32 @@
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/class_folders.h"
+#include "data/dataset.h"
+
+namespace bntt {
+
+/// Tiny-ImageNet-200 as published: wnids.txt, train/WNID/images, val/images with
+/// val/val_annotations.txt. `directory` itself, or its tiny-imagenet-200. The validation images are
+/// the test set: the labels of the official test images were never published.
+DatasetSplits open_tiny_imagenet(const std::filesystem::path& directory,
+                                 const DatasetOptions& options);
+
+/// The user's own images, a folder for each class: train/CLASS and test/CLASS (or val/CLASS), or
+/// CLASS alone, of which a fixed tenth becomes the test set.
+DatasetSplits open_image_folder(const std::filesystem::path& directory,
+                                const DatasetOptions& options);
+
+/// Tiny-ImageNet's list of validation images: lines of a file name, a tab, a class, and a box that
+/// nobody needs here. Files are below `images`, labels are places in `wnids`. `origin` starts every
+/// error sentence.
+std::vector<LabelledFile> parse_annotations(std::string_view text,
+                                            const std::vector<std::string>& wnids,
+                                            const std::filesystem::path& images,
+                                            const std::string& origin);
+
+}  // namespace bntt
