@@ -20,5 +20,6 @@ void add_inspect(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);
 void add_import(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
+void add_data(CLI::App& app, Action& action);
 
 }  // namespace bntt::cli

@@ -72,6 +72,7 @@ int main(int argc, char** argv) {
   bntt::cli::add_export(app, action);
   bntt::cli::add_import(app, action);
   bntt::cli::add_bench(app, action);
+  bntt::cli::add_data(app, action);
 
   const std::string first = argc > 1 ? argv[1] : "";
   const std::vector<std::string> commands = command_names(app);
