@@ -26,5 +26,6 @@ void add_import(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_plot(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
+void add_data(CLI::App& app, Action& action);
 
 }  // namespace bntt::cli

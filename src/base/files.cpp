@@ -9,31 +9,13 @@
 #include <system_error>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/fail.h"
 
 namespace bntt {
 namespace fs = std::filesystem;
-namespace {
 
 std::string system_message() { return std::system_category().message(errno); }
-
-class Descriptor {
- public:
-  explicit Descriptor(int value) : value_(value) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (value_ >= 0) ::close(value_);
-  }
-  int get() const { return value_; }
-  bool close() {
-    const int value = std::exchange(value_, -1);
-    return ::close(value) == 0;
-  }
-
- private:
-  int value_;
-};
 
 bool write_all(int descriptor, const void* data, std::size_t size) {
   const auto* bytes = static_cast<const char*>(data);
@@ -47,14 +29,11 @@ bool write_all(int descriptor, const void* data, std::size_t size) {
   return true;
 }
 
-// A rename is on disk only once its directory is.
 void sync_directory(const fs::path& directory) {
   const Descriptor handle(
       ::open(directory.empty() ? "." : directory.c_str(), O_RDONLY | O_CLOEXEC));
   if (handle.get() >= 0) ::fsync(handle.get());
 }
-
-}  // namespace
 
 std::vector<uint8_t> read_file(const fs::path& path, uint64_t limit) {
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));

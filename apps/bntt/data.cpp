@@ -1,0 +1,15 @@
+#include "data_commands.h"
+
+namespace bntt::cli {
+
+void add_data(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand("data", "Get, check and look at data sets");
+  command->require_subcommand(1);
+  add_data_get(*command, action);
+  add_data_check(*command, action);
+  command->footer(
+      "Example:\n  bntt data get cifar10 data/cifar10\n"
+      "Each of them has its own --help with an example.");
+}
+
+}  // namespace bntt::cli

@@ -1,0 +1,89 @@
+#include <fmt/format.h>
+
+#include "base/json.h"
+#include "base/threads.h"
+#include "data_commands.h"
+#include "fetch/check.h"
+#include "interrupt.h"
+#include "progress.h"
+
+namespace bntt::cli {
+namespace {
+
+struct CheckArguments {
+  std::string name;
+  std::string directory;
+  int threads = 0;
+  bool json = false;
+};
+
+Json report_of(const CheckReport& report, const std::string& directory) {
+  Json findings = Json::array();
+  for (const Finding& finding : report.findings) {
+    findings.push_back({{"file", finding.file.string()}, {"problem", finding.problem}});
+  }
+  return {{"dataset", report.dataset},
+          {"directory", directory},
+          {"whole", report.findings.empty()},
+          {"files", report.files},
+          {"bytes", report.bytes},
+          {"checksums", report.checksums},
+          {"train_samples", report.train_samples},
+          {"test_samples", report.test_samples},
+          {"findings", findings}};
+}
+
+int check(const CheckArguments& arguments) {
+  set_threads(arguments.threads);
+  Progress progress;
+  catch_interrupts();
+  Rate rate;
+  int64_t done_before = 0;
+  const CheckReport report = check_dataset(
+      arguments.name, arguments.directory, {.progress = [&](int64_t done, int64_t all) {
+        rate.add(std::max<int64_t>(0, done - done_before));
+        done_before = done;
+        if (!arguments.json) {
+          progress.bar("check", done, all, fmt::format("{:.0f} files/s", rate.per_second()),
+                       rate.seconds_for(all - done));
+        }
+        return interrupted();
+      }});
+  if (report.stopped) return kInterrupted;
+  const int code = report.findings.empty() ? kDone : kBadInput;
+  if (arguments.json) {
+    fmt::print("{}\n", report_of(report, arguments.directory).dump(2));
+    return code;
+  }
+  for (const Finding& finding : report.findings) {
+    progress.line(fmt::format("{}: {}", finding.file.string(), finding.problem));
+  }
+  progress.line(
+      fmt::format("{}: {}: {} training and {} test samples in {} files, {:.1f} MB, {} "
+                  "with a known checksum",
+                  report.dataset,
+                  report.findings.empty() ? std::string("whole")
+                                          : fmt::format("{} finding{}", report.findings.size(),
+                                                        report.findings.size() == 1 ? "" : "s"),
+                  report.train_samples, report.test_samples, report.files,
+                  static_cast<double>(report.bytes) / 1e6, report.checksums));
+  return code;
+}
+
+}  // namespace
+
+void add_data_check(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand(
+      "check",
+      "Read every file of a data set and list all that is wrong; exit code 2 if anything is");
+  auto arguments = std::make_shared<CheckArguments>();
+  command->add_option("name", arguments->name, "of the data set")->required();
+  command->add_option("directory", arguments->directory, "where it is")->required();
+  command->add_option("--threads", arguments->threads, "0: one per core")
+      ->check(CLI::NonNegativeNumber);
+  command->add_flag("--json", arguments->json, "print JSON");
+  command->footer("Example:\n  bntt data check cifar10 data/cifar10 --json");
+  command->callback([arguments, &action] { action = [arguments] { return check(*arguments); }; });
+}
+
+}  // namespace bntt::cli

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <filesystem>
+
+#include "fetch/checker.h"
+
+namespace bntt {
+
+// One function for each data set; `directory` is the one that its loader takes.
+void check_cifar10(const std::filesystem::path& directory, Checker& checker);
+void check_cifar100(const std::filesystem::path& directory, Checker& checker);
+void check_mnist(const std::filesystem::path& directory, Checker& checker);
+void check_fashion_mnist(const std::filesystem::path& directory, Checker& checker);
+
+}  // namespace bntt

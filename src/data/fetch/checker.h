@@ -1,0 +1,55 @@
+#pragma once
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fetch/check.h"
+
+namespace bntt {
+
+/// Collects what a check finds. May be used by several threads.
+class Checker {
+ public:
+  Checker(CheckReport& report, const CheckOptions& options) : report_(report), options_(options) {}
+
+  template <typename... Arguments>
+  void find(const std::filesystem::path& file, fmt::format_string<Arguments...> format,
+            Arguments&&... arguments) {
+    add({file, fmt::format(format, std::forward<Arguments>(arguments)...)});
+  }
+
+  void add_train(int64_t samples) { report_.train_samples += samples; }
+  void add_test(int64_t samples) { report_.test_samples += samples; }
+
+  /// Runs `check` for each file on all threads, with the file's bytes; those that cannot be read
+  /// and those for which it throws Error are findings. `limit` bounds the size of a file.
+  void each_file(
+      const std::vector<std::filesystem::path>& files, uint64_t limit,
+      const std::function<void(std::size_t file, std::span<const uint8_t> bytes)>& check);
+
+  /// Compares with the published MD5.
+  void compare(const std::filesystem::path& file, std::span<const uint8_t> content,
+               const std::string& md5);
+
+  /// One finding for each class whose number of samples differs; `expected` 0: any number.
+  void compare_classes(const std::filesystem::path& file, const std::vector<int64_t>& counts,
+                       int64_t expected);
+
+ private:
+  void add(Finding finding);
+
+  CheckReport& report_;
+  const CheckOptions& options_;
+  std::mutex mutex_;
+};
+
+}  // namespace bntt
