@@ -44,12 +44,17 @@ struct Trace {
   Buffer<float> logits;  ///< [batch, class]
 };
 
+class PreparedNetwork;
+
 /// Everything that a running network remembers from step to step.
 struct ChainState {
   int64_t batch = 0;
   int64_t steps_done = 0;  ///< of active_steps(spec)
   std::vector<Buffer<float>>
-      membranes;                ///< per stage [batch, y, x, channel]; the readout's: its voltage
+      membranes;  ///< per stage [batch, y, x, channel]; the readout's: its voltage
+  /// The network's weights as they were when the state was started, in the layouts that inference
+  /// reads. The network must outlive the state and keep its numbers meanwhile.
+  std::shared_ptr<const PreparedNetwork> prepared;
   Buffer<float> first_current;  ///< of the first synapse, for AdvanceOptions::same_input
 };
 
@@ -117,6 +122,8 @@ class Network {
   /// Inference without a trace: `start`, then `advance` by windows of any length gives the same
   /// bits as one window.
   ChainState start(int64_t batch) const;
+  /// Back to rest, for the next images of the same network: keeps what start() prepared.
+  void restart(ChainState& state, int64_t batch) const;
   void advance(const Signal& window, ChainState& state, const AdvanceOptions& options) const;
   void advance(const Signal& window, ChainState& state, Activity* activity = nullptr) const {
     advance(window, state, AdvanceOptions{.activity = activity});
@@ -125,7 +132,8 @@ class Network {
   Buffer<float> logits(const ChainState& state) const;
 
  private:
-  StageNumbers numbers(std::size_t stage) const;
+  StageNumbers numbers(std::size_t stage, const PreparedNetwork& prepared) const;
+  std::shared_ptr<const PreparedNetwork> prepare() const;
   float readout_scale() const;
   void check_window(const Signal& window, int64_t steps_left) const;
   void count_activity(std::size_t stage, int64_t first, const Signal& output,

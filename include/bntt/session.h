@@ -11,6 +11,9 @@ class Session {
   Session(const Network& network, int64_t batch)
       : network_(&network), state_(network.start(batch)) {}
 
+  /// Back to rest, for the next images.
+  void restart() { network_->restart(state_, state_.batch); }
+
   /// A window of one or more steps; any cutting into windows gives the same bits.
   void advance(const Signal& window, Activity* activity = nullptr) {
     network_->advance(window, state_, activity);

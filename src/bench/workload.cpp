@@ -29,6 +29,7 @@ Images noise_images(int64_t count) {
   Images images{.set = {.shape = {3, 32, 32}, .classes = 10},
                 .normalisation = {{0.5F, 0.5F, 0.5F}, {0.25F, 0.25F, 0.25F}},
                 .name = "seeded noise of CIFAR-10's size"};
+  std::vector<uint8_t> pixels;
   for (int64_t image = 0; image < count; ++image) {
     images.set.labels.push_back(image % images.set.classes);
     for (int64_t block = 0; block < images.set.shape.size() / 4; ++block) {
@@ -36,10 +37,11 @@ Images noise_images(int64_t count) {
           draw4(kSeed, Purpose::calibration,
                 {.sample = static_cast<uint32_t>(image), .block = static_cast<uint32_t>(block)});
       for (const uint32_t value : bits) {
-        images.set.pixels.push_back(static_cast<uint8_t>(value >> 24));
+        pixels.push_back(static_cast<uint8_t>(value >> 24));
       }
     }
   }
+  images.set.pixels = std::move(pixels);
   return images;
 }
 

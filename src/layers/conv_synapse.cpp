@@ -1,6 +1,7 @@
 #include "layers/conv_synapse.h"
 
 #include <algorithm>
+#include <mutex>
 #include <vector>
 
 #include "base/threads.h"
@@ -39,57 +40,85 @@ ConvSynapse::ConvSynapse(const StagePlan& plan) : map_(pool_of(plan)), walk_(pla
   }
 }
 
-void ConvSynapse::forward(const Signal& input, const float* weights, float* current) const {
+class ConvSynapse::Weights final : public PreparedWeights {
+ public:
+  Weights(const ConvSynapse& synapse, const float* plain) : synapse_(synapse), plain_(plain) {}
+
+  const float* plain() const { return plain_; }
+  const float* for_walk() const {
+    std::call_once(walk_once_, [&] { walk_ = synapse_.walk_.pack(plain_); });
+    return walk_.data();
+  }
+  const float* for_winograd() const {
+    std::call_once(winograd_once_, [&] { winograd_ = synapse_.winograd_->pack(plain_); });
+    return winograd_.data();
+  }
+
+ private:
+  const ConvSynapse& synapse_;
+  const float* plain_;
+  mutable std::once_flag walk_once_, winograd_once_;
+  mutable Buffer<float> walk_, winograd_;
+};
+
+std::unique_ptr<PreparedWeights> ConvSynapse::prepare(const float* weights) const {
+  return std::make_unique<Weights>(*this, weights);
+}
+
+void ConvSynapse::forward(const Signal& input, const PreparedWeights& weights,
+                          float* current) const {
+  const auto& prepared = static_cast<const Weights&>(weights);
   if (const auto* spikes = std::get_if<SpikeTrain>(&input)) {
-    forward_spikes(*spikes, weights, current);
+    forward_spikes(*spikes, prepared, current);
   } else {
-    forward_dense(input, weights, current);
+    forward_dense(input, prepared, current);
   }
 }
 
 // Each frame by its own density: what an image gets cannot depend on the others of its batch.
-void ConvSynapse::forward_spikes(const SpikeTrain& input, const float* weights,
+void ConvSynapse::forward_spikes(const SpikeTrain& input, const Weights& weights,
                                  float* current) const {
   const int64_t frames = input.steps() * input.batch();
   std::vector<bool> dense(static_cast<std::size_t>(frames), false);
-  bool any_dense = false;
+  int64_t dense_count = 0;
   if (winograd_) {
     for (int64_t f = 0; f < frames; ++f) {
       dense[f] = spike_density(input, map_, f) > break_even_.forward;
-      any_dense = any_dense || dense[f];
+      if (dense[f]) ++dense_count;
     }
   }
-  const Buffer<float> for_walk = walk_.pack(weights);
-  const Buffer<float> for_winograd = any_dense ? winograd_->pack(weights) : Buffer<float>();
-  const int64_t chunk = any_dense ? winograd_->frames_per_chunk() : frames_per_walk(map_.pooled());
+  const float* for_walk = dense_count < frames ? weights.for_walk() : nullptr;
+  const float* for_winograd = dense_count > 0 ? weights.for_winograd() : nullptr;
+  const int64_t chunk =
+      dense_count > 0 ? winograd_->frames_per_chunk() : frames_per_walk(map_.pooled());
   parallel_for((frames + chunk - 1) / chunk, [&](int64_t i) {
     const int64_t first = i * chunk;
     const int64_t end = std::min(first + chunk, frames);
     for_each_sparse_run(dense, first, end, [&](int64_t from, int64_t to) {
-      walk_.forward(input, from, to - from, chunk, for_walk.data(), current);
+      walk_.forward(input, from, to - from, chunk, for_walk, current);
     });
     std::vector<int64_t> dense_frames;
     for (int64_t f = first; f < end; ++f) {
       if (dense[f]) dense_frames.push_back(f);
     }
     if (!dense_frames.empty()) {
-      winograd_->forward(input, dense_frames, for_winograd.data(), current);
+      winograd_->forward(input, dense_frames, for_winograd, current);
     }
   });
 }
 
-void ConvSynapse::forward_dense(const Signal& input, const float* weights, float* current) const {
+void ConvSynapse::forward_dense(const Signal& input, const Weights& weights, float* current) const {
   if (!winograd_) {
-    direct_->forward(input, weights, current);
+    direct_->forward(input, weights.plain(), current);
     return;
   }
-  const Buffer<float> packed = winograd_->pack(weights);
+  const float* packed = weights.for_winograd();
   const int64_t frames = stored_frames(input);
   const int64_t chunk = winograd_->frames_per_chunk();
   parallel_for((frames + chunk - 1) / chunk, [&](int64_t i) {
     std::vector<int64_t> of_chunk;
     for (int64_t f = i * chunk; f < std::min((i + 1) * chunk, frames); ++f) of_chunk.push_back(f);
-    winograd_->forward(input, of_chunk, packed.data(), current);
+    winograd_->forward(input, of_chunk, packed, current);
   });
 }
 

@@ -16,7 +16,8 @@ class ConvSynapse final : public Synapse {
  public:
   explicit ConvSynapse(const StagePlan& plan);
 
-  void forward(const Signal& input, const float* weights, float* current) const override;
+  std::unique_ptr<PreparedWeights> prepare(const float* weights) const override;
+  void forward(const Signal& input, const PreparedWeights& weights, float* current) const override;
   void weight_gradient(const Signal& input, const float* current_gradient,
                        float* weight_gradient) const override;
   void input_gradient(const float* current_gradient, const float* weights, int64_t frames,
@@ -24,8 +25,9 @@ class ConvSynapse final : public Synapse {
   void set_break_even(const BreakEven& break_even) override { break_even_ = break_even; }
 
  private:
-  void forward_spikes(const SpikeTrain& input, const float* weights, float* current) const;
-  void forward_dense(const Signal& input, const float* weights, float* current) const;
+  class Weights;
+  void forward_spikes(const SpikeTrain& input, const Weights& weights, float* current) const;
+  void forward_dense(const Signal& input, const Weights& weights, float* current) const;
 
   kernels::PooledMap map_;
   BreakEven break_even_;

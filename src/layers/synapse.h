@@ -8,14 +8,24 @@
 
 namespace bntt {
 
+/// A synapse's weights in the layouts that its forward pass reads, made when first needed. Refers
+/// to the weights it was made from: they must stay as they are while it is used.
+class PreparedWeights {
+ public:
+  virtual ~PreparedWeights() = default;
+};
+
 /// The weighted connections of a stage. Time-free: the steps of a window are just more frames, one
 /// frame being one image at one step. Reads its input through the pool that precedes the stage.
 class Synapse {
  public:
   virtual ~Synapse() = default;
 
+  virtual std::unique_ptr<PreparedWeights> prepare(const float* weights) const = 0;
+
   /// current [stored step, batch, y, x, channel] = W · input.
-  virtual void forward(const Signal& input, const float* weights, float* current) const = 0;
+  virtual void forward(const Signal& input, const PreparedWeights& weights,
+                       float* current) const = 0;
 
   /// Overwrites the weight gradient [tap or pixel, in, out].
   virtual void weight_gradient(const Signal& input, const float* current_gradient,

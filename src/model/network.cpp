@@ -94,9 +94,22 @@ const Parameter* Network::gain(std::size_t stage) const {
   return has_gain ? &parameters_[index] : nullptr;
 }
 
-StageNumbers Network::numbers(std::size_t stage) const {
+class PreparedNetwork {
+ public:
+  std::vector<std::unique_ptr<PreparedWeights>> stages;
+};
+
+std::shared_ptr<const PreparedNetwork> Network::prepare() const {
+  auto prepared = std::make_shared<PreparedNetwork>();
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    prepared->stages.push_back(stages_[i]->prepare(parameters_[weight_index_[i]].value.data()));
+  }
+  return prepared;
+}
+
+StageNumbers Network::numbers(std::size_t stage, const PreparedNetwork& prepared) const {
   const Parameter* gain_of_stage = gain(stage);
-  return {parameters_[weight_index_[stage]].value.data(),
+  return {parameters_[weight_index_[stage]].value.data(), prepared.stages[stage].get(),
           gain_of_stage == nullptr ? nullptr : gain_of_stage->value.data()};
 }
 
@@ -117,11 +130,12 @@ Trace Network::forward(Signal input, NormMode mode) {
   BNTT_CHECK(signal_steps(input) == active_steps(spec_));
   Trace trace{.mode = mode, .input = std::move(input)};
   trace.stages.reserve(stages_.size());
+  const auto prepared = prepare();
   const Signal* previous = &trace.input;
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     Buffer<float>* voltage = plans_[i].readout ? &trace.logits : nullptr;
     trace.stages.push_back(
-        stages_[i]->forward(*previous, numbers(i), mode, statistics_[i], voltage));
+        stages_[i]->forward(*previous, numbers(i, *prepared), mode, statistics_[i], voltage));
     previous = &trace.stages.back().output;
   }
   for (float& logit : trace.logits) logit *= readout_scale();
@@ -131,6 +145,7 @@ Trace Network::forward(Signal input, NormMode mode) {
 void Network::backward(const Trace& trace, const Buffer<float>& logits_gradient,
                        Buffer<float>* input_gradient) {
   for (Parameter& parameter : parameters_) parameter.gradient.fill(0.0F);
+  const auto prepared = prepare();
   Stage::Arriving arriving{.gradient = logits_gradient};
   for (float& gradient : arriving.gradient) gradient *= readout_scale();
 
@@ -140,8 +155,8 @@ void Network::backward(const Trace& trace, const Buffer<float>& logits_gradient,
         parameters_[weight_index_[i]].gradient.data(),
         gain(i) == nullptr ? nullptr : parameters_[weight_index_[i] + 1].gradient.data()};
     Buffer<float> below =
-        stages_[i]->backward(input, trace.stages[i], numbers(i), trace.mode, std::move(arriving),
-                             gradients, i > 0 || input_gradient != nullptr);
+        stages_[i]->backward(input, trace.stages[i], numbers(i, *prepared), trace.mode,
+                             std::move(arriving), gradients, i > 0 || input_gradient != nullptr);
     arriving = {std::move(below), pool_of(plans_[i])};
   }
   if (input_gradient == nullptr) return;
@@ -159,11 +174,16 @@ void Network::backward(const Trace& trace, const Buffer<float>& logits_gradient,
 }
 
 ChainState Network::start(int64_t batch) const {
-  ChainState state{.batch = batch};
+  ChainState state{.prepared = prepare()};
+  restart(state, batch);
+  return state;
+}
+
+void Network::restart(ChainState& state, int64_t batch) const {
+  state = {.batch = batch, .prepared = std::move(state.prepared)};
   for (const StagePlan& plan : plans_) {
     state.membranes.push_back(Buffer<float>::zeros(batch * plan.output.size()));
   }
-  return state;
 }
 
 void keep_images(ChainState& state, std::span<const int64_t> images) {
@@ -194,8 +214,8 @@ void Network::advance(const Signal& window, ChainState& state,
     const Stage::AdvanceOptions stage_options{
         .active = windows ? &options.windows->active.at(i) : nullptr,
         .constant_current = i == 0 && options.same_input ? &state.first_current : nullptr};
-    Signal next = stages_[i]->advance(*previous, state.steps_done, numbers(i), statistics_[i],
-                                      state.membranes[i], stage_options);
+    Signal next = stages_[i]->advance(*previous, state.steps_done, numbers(i, *state.prepared),
+                                      statistics_[i], state.membranes[i], stage_options);
     if (options.observe) options.observe(i, state.steps_done, *previous, next);
     output = std::move(next);
     if (options.activity != nullptr) {

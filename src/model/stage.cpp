@@ -42,7 +42,7 @@ Stage::Window Stage::window_of(const Signal& input) const {
 }
 
 Buffer<float> Stage::currents_of(const Signal& input, const Window& window,
-                                 const float* weights) const {
+                                 const PreparedWeights& weights) const {
   const int64_t stored_steps = window.constant_current ? 1 : window.shape.steps;
   Buffer<float> current(stored_steps * window.shape.batch * window.shape.frame());
   synapse_->forward(input, weights, current.data());
@@ -92,7 +92,7 @@ StageTrace Stage::forward(const Signal& input, const StageNumbers& numbers, Norm
   StageTrace trace;
   trace.current_constant = window.constant_current;
   PhaseTimer timer(plan_.name, StagePhase::synapse_forward);
-  trace.current = currents_of(input, window, numbers.weights);
+  trace.current = currents_of(input, window, *numbers.prepared);
   timer.next(StagePhase::neuron_forward);
   const bool from_batch = mode == NormMode::batch && norm_->statistics_rows() > 0;
   const RowMoments moments = from_batch || norm_->per_image() ? moments_of(window, trace.current)
@@ -146,7 +146,7 @@ Signal Stage::work(const Signal& input, int64_t first, const StageNumbers& numbe
   PhaseTimer timer(plan_.name, StagePhase::synapse_forward);
   Buffer<float> own;
   Buffer<float>& current = window.constant_current ? constant_current : own;
-  if (current.empty()) current = currents_of(input, window, numbers.weights);
+  if (current.empty()) current = currents_of(input, window, *numbers.prepared);
   timer.next(StagePhase::neuron_forward);
   const RowMoments moments =
       norm_->per_image() ? moments_of(window, current) : RowMoments{.split = window.rows};

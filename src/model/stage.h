@@ -13,8 +13,9 @@ namespace bntt {
 
 /// The numbers that a stage works with; the network owns them.
 struct StageNumbers {
-  const float* weights = nullptr;  // [tap or pixel, in, out]
-  const float* gain = nullptr;     // [step or 1, channel]; null where the norm has no γ
+  const float* weights = nullptr;             // [tap or pixel, in, out]
+  const PreparedWeights* prepared = nullptr;  // of the same weights, for the forward direction
+  const float* gain = nullptr;                // [step or 1, channel]; null where the norm has no γ
 };
 
 /// Synapse → norm → neurons, over a window of steps. Holds no state and no numbers: those are
@@ -24,6 +25,9 @@ class Stage {
   Stage(const StagePlan& plan, int64_t run_steps, Propagation propagation);
 
   const Norm& norm() const { return *norm_; }
+  std::unique_ptr<PreparedWeights> prepare(const float* weights) const {
+    return synapse_->prepare(weights);
+  }
   void set_break_even(const BreakEven& break_even) { synapse_->set_break_even(break_even); }
 
   /// Training's window: all active steps from rest. `voltage` receives the readout's sum (null for
@@ -68,7 +72,8 @@ class Stage {
               const RunningStatistics& running, Buffer<float>& carry,
               Buffer<float>& constant_current) const;
   Signal rest(const Window& window, Buffer<float>& carry) const;
-  Buffer<float> currents_of(const Signal& input, const Window& window, const float* weights) const;
+  Buffer<float> currents_of(const Signal& input, const Window& window,
+                            const PreparedWeights& weights) const;
   static RowMoments moments_of(const Window& window, const Buffer<float>& current);
   kernels::Affine affine_of(const NormTrace& trace, const float* gain, int64_t first) const;
   static kernels::Currents view(const Window& window, const Buffer<float>& current);

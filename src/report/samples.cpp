@@ -121,6 +121,8 @@ std::string source_text(const Network& network, const Sample& sample) {
       return "input spikes per step so far";
     case EncoderKind::poisson_signed:
       return "input spikes per step so far, from −1 (black) to +1 (white)";
+    case EncoderKind::events:
+      return "events per step so far";
     case EncoderKind::direct:
       break;
   }
