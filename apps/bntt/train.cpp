@@ -10,6 +10,7 @@
 #include "data_options.h"
 #include "interrupt.h"
 #include "progress.h"
+#include "train/break_even_table.h"
 #include "train/presets.h"
 #include "train/run_settings.h"
 #include "train/trainer.h"
@@ -70,8 +71,11 @@ RunConfig settings_of(const TrainArguments& arguments, const RunPaths& paths) {
       fail("train needs --preset or --config, or --resume for a run already begun");
     fail("{}: holds no run to resume", paths.directory.string());
   }
-  if (begun) expect_same_settings(paths, *begun, *config);
-  return *config;
+  if (!begun) return *config;
+  expect_same_settings(paths, *begun, *config);
+  RunConfig resumed = *config;
+  resumed.train.break_even = begun->train.break_even;
+  return resumed;
 }
 
 TrainHooks screen_hooks(Progress& progress, Rate& rate, int64_t batch_size,
@@ -109,6 +113,18 @@ TrainHooks screen_hooks(Progress& progress, Rate& rate, int64_t batch_size,
   return hooks;
 }
 
+/// From which density of input spikes on each convolution goes dense.
+std::string dense_above_text(const Network& network) {
+  std::string text = "dense above (spikes per input, forward/weight gradient):";
+  for (std::size_t i = 0; i < network.stages().size(); ++i) {
+    const StagePlan& plan = network.stages()[i];
+    if (plan.synapse != SynapseKind::conv3x3) continue;
+    const BreakEven& stage = network.break_even()[i];
+    text += fmt::format(" {} {:.2f}/{:.2f}", plan.name, stage.forward, stage.weight_gradient);
+  }
+  return text;
+}
+
 int train(const TrainArguments& arguments) {
   set_threads(arguments.threads);
   const RunPaths paths{arguments.out};
@@ -117,11 +133,17 @@ int train(const TrainArguments& arguments) {
   const DatasetSplits data =
       open_run_data(config, config.data.dir, dataset_options(config), arguments.cache, &progress);
   keep_measured_statistics(data, config);
+  if (config.train.break_even.empty()) {
+    progress.line("timing sparse against dense convolutions, unless this machine knows them");
+    config.train.break_even = break_even_values(machine_break_even(
+        plan_stages(network_of(config, data.train.shape, data.train.classes)), break_even_file()));
+  }
   Trainer trainer(config, data, paths, arguments.resume);
 
   progress.line(fmt::format("{}: {} training images, {} steps of {} images per epoch, {} threads",
                             arguments.out, data.train.size(), trainer.steps_per_epoch(),
                             config.train.batch, threads()));
+  progress.line(dense_above_text(trainer.network()));
   if (trainer.position().step > 0) {
     progress.line(fmt::format("going on after step {}", trainer.position().step));
   }

@@ -135,6 +135,9 @@ class Network {
   StageNumbers numbers(std::size_t stage, const PreparedNetwork& prepared) const;
   std::shared_ptr<const PreparedNetwork> prepare() const;
   float readout_scale() const;
+  int64_t images_together(int64_t steps) const;
+  void advance_together(const Signal& window, ChainState& state,
+                        const AdvanceOptions& options) const;
   void check_window(const Signal& window, int64_t steps_left) const;
   void count_activity(std::size_t stage, int64_t first, const Signal& output,
                       Activity& activity) const;

@@ -1,6 +1,7 @@
 #include "bntt/network.h"
 
 #include <cmath>
+#include <numeric>
 
 #include "base/check.h"
 #include "base/fail.h"
@@ -201,12 +202,67 @@ void keep_images(ChainState& state, std::span<const int64_t> images) {
   state.batch = batch;
 }
 
+namespace {
+
+// Currents that stay in the last-level cache between synapse and neurons.
+constexpr int64_t kCachedCurrents = 4 << 20;
+
+/// Images [first, first + count) of a state, on their own.
+ChainState part_of(const ChainState& state, int64_t first, int64_t count) {
+  ChainState part{.batch = count, .steps_done = state.steps_done, .prepared = state.prepared};
+  for (const Buffer<float>& membranes : state.membranes) {
+    const int64_t size = membranes.size() / state.batch;
+    Buffer<float>& own = part.membranes.emplace_back(count * size);
+    std::copy_n(membranes.data() + first * size, count * size, own.data());
+  }
+  return part;
+}
+
+void put_back(const ChainState& part, int64_t first, ChainState& state) {
+  for (std::size_t i = 0; i < state.membranes.size(); ++i) {
+    const int64_t size = part.membranes[i].size() / part.batch;
+    std::copy(part.membranes[i].begin(), part.membranes[i].end(),
+              state.membranes[i].data() + first * size);
+  }
+}
+
+}  // namespace
+
+int64_t Network::images_together(int64_t steps) const {
+  int64_t largest = 1;
+  for (const StagePlan& plan : plans_) largest = std::max(largest, plan.output.size());
+  return std::max<int64_t>(1, kCachedCurrents / (largest * steps));
+}
+
+// Large batches are taken a few images at a time, through all stages: what a synapse writes is then
+// still in cache when the neurons read it.
 void Network::advance(const Signal& window, ChainState& state,
                       const AdvanceOptions& options) const {
   check_window(window, active_steps(spec_) - state.steps_done);
   if (signal_batch(window) != state.batch) {
     fail("network: input has {} images, expected {}", signal_batch(window), state.batch);
   }
+  const int64_t together = images_together(signal_steps(window));
+  if (state.batch <= together || options.observe || options.same_input) {
+    advance_together(window, state, options);
+  } else {
+    for (int64_t first = 0; first < state.batch; first += together) {
+      std::vector<int64_t> images(
+          static_cast<std::size_t>(std::min(together, state.batch - first)));
+      std::iota(images.begin(), images.end(), first);
+      ChainState part = part_of(state, first, std::ssize(images));
+      advance_together(keep_images(window, images), part, options);
+      put_back(part, first, state);
+    }
+  }
+  if (options.activity != nullptr && state.steps_done == 0) {
+    options.activity->images += state.batch;
+  }
+  state.steps_done += signal_steps(window);
+}
+
+void Network::advance_together(const Signal& window, ChainState& state,
+                               const AdvanceOptions& options) const {
   const bool windows = options.windows != nullptr && !options.windows->empty();
   Signal output;
   const Signal* previous = &window;
@@ -223,10 +279,6 @@ void Network::advance(const Signal& window, ChainState& state,
     }
     previous = &output;
   }
-  if (options.activity != nullptr && state.steps_done == 0) {
-    options.activity->images += state.batch;
-  }
-  state.steps_done += signal_steps(window);
 }
 
 void Network::count_activity(std::size_t stage, int64_t first, const Signal& output,

@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "base/json_difference.h"
 #include "bntt/load.h"
+#include "train/break_even_table.h"
 
 namespace bntt {
 namespace {
@@ -14,6 +15,7 @@ namespace {
 constexpr const char* kFormatKey = "bntt.format";
 constexpr const char* kFormat = "1";
 constexpr const char* kNetworkKey = "bntt.network";
+constexpr const char* kBreakEvenKey = "bntt.break_even";
 constexpr const char* kPositionKey = "bntt.position";
 
 std::string velocity_name(const Parameter& parameter) { return "optimizer." + parameter.name; }
@@ -88,12 +90,29 @@ std::vector<int64_t> statistics_shape(const RunningStatistics& running) {
   return {running.rows, running.mean.size() / running.rows};
 }
 
+/// Files from before there were break-even densities, and imported ones, leave the network's own.
+std::vector<BreakEven> break_even_in(const TensorFile& file, const std::string& origin,
+                                     const Network& network) {
+  const auto found = file.metadata.find(kBreakEvenKey);
+  if (found == file.metadata.end()) return network.break_even();
+  const Json values = parse_json(found->second, origin + ": break-even densities");
+  const bool numbers =
+      values.is_array() && std::all_of(values.begin(), values.end(),
+                                       [](const Json& value) { return value.is_number(); });
+  if (!numbers || values.size() != 2 * network.stages().size()) {
+    fail("{}: its break-even densities are not two numbers for each of {} stages", origin,
+         network.stages().size());
+  }
+  return break_even_from(values.get<std::vector<double>>(), network.stages().size());
+}
+
 }  // namespace
 
 TensorFile pack_checkpoint(const Network& network, const Sgd* sgd, const TrainPosition* position) {
   TensorFile file;
   file.metadata[kFormatKey] = kFormat;
   file.metadata[kNetworkKey] = to_json(network.spec());
+  file.metadata[kBreakEvenKey] = Json(break_even_values(network.break_even())).dump();
   if (position != nullptr) file.metadata[kPositionKey] = position_text(*position);
   for (const Parameter& parameter : network.parameters()) {
     file.tensors.push_back(float_tensor(parameter.name, parameter.pytorch_shape,
@@ -146,9 +165,11 @@ void unpack_network(const TensorFile& file, const std::string& origin, Network& 
     statistics.emplace_back(values_of(file, origin, running.name + ".running_mean", shape),
                             values_of(file, origin, running.name + ".running_var", shape));
   }
+  std::vector<BreakEven> break_even = break_even_in(file, origin, network);
   for (std::size_t i = 0; i < values.size(); ++i) {
     network.parameters()[i].value = std::move(values[i]);
   }
+  network.set_break_even(std::move(break_even));
   auto next = statistics.begin();
   for (RunningStatistics& running : network.statistics()) {
     if (running.rows == 0) continue;

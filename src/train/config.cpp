@@ -85,6 +85,7 @@ void visit_fields(Visitor& visit, TrainConfig& train) {
   visit("drop_factor", train.drop_factor, above_up_to(0, 1));
   visit("warmup_epochs", train.warmup_epochs, at_least(0));
   visit("clip_norm", train.clip_norm, at_least(0));
+  visit("break_even", train.break_even, at_least(0));
   visit("seed", train.seed, at_least(0));
 }
 

@@ -76,6 +76,10 @@ struct TrainConfig {
   double warmup_epochs = 0.0;
   double clip_norm = 0.0;  ///< 0: off
   int64_t seed = 1;
+  /// Densities above which convolutions go dense, see BreakEven: forward and weight gradient for
+  /// each stage, or one pair for all. Empty: bntt train takes this machine's, and run.toml keeps
+  /// them.
+  std::vector<double> break_even;
   bool operator==(const TrainConfig&) const = default;
 };
 

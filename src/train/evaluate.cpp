@@ -69,9 +69,10 @@ Evaluation evaluate(const Network& network, const ImageSet& images, SampleRange 
   expect_frames(images, result.active_steps);
   const float rescale = stopped_logit_scale(spec, result.steps);
   const EvalLoader loader(images, range, images_per_batch(network, result.active_steps));
+  ChainState state = network.start(1);
   for (int64_t i = 0; i < loader.batches(); ++i) {
     const Batch batch = loader.batch(i);
-    ChainState state = network.start(batch.size());
+    network.restart(state, batch.size());
     network.advance(
         encode(batch, result.active_steps, options.encoder, options.seed, kEvaluationEpoch), state,
         &result.activity);

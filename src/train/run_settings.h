@@ -13,7 +13,7 @@ RunConfig read_run_settings(const RunPaths& paths);
 void begin_run_directory(const RunPaths& paths, const RunConfig& config, bool may_exist);
 
 /// Throws Error, naming the first setting that differs, unless a resumed run has the settings it
-/// was begun with. The place of the data may differ.
+/// was begun with. The place of the data may differ, and break-even densities need not be named.
 void expect_same_settings(const RunPaths& paths, const RunConfig& begun, RunConfig wanted);
 
 }  // namespace bntt

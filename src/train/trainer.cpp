@@ -7,6 +7,7 @@
 #include "base/json.h"
 #include "kernels/unpack.h"
 #include "layers/loss.h"
+#include "train/break_even_table.h"
 #include "train/run_settings.h"
 #include "train/schedule.h"
 
@@ -63,6 +64,9 @@ Trainer::Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bo
          split_.train.size());
   }
   expect_frames(data.train, active_steps(network_.spec()));
+  if (!config_.train.break_even.empty()) {
+    network_.set_break_even(break_even_from(config_.train.break_even, network_.stages().size()));
+  }
   if (resume && std::filesystem::exists(paths_.checkpoint())) {
     const std::string origin = paths_.checkpoint().string();
     const TensorFile file = load_checkpoint(paths_, paths_.checkpoint());

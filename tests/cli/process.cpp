@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <csignal>
+#include <filesystem>
 #include <stdexcept>
 #include <thread>
 
@@ -61,6 +62,9 @@ Process::Process(const std::vector<std::string>& arguments, const ProcessOptions
   std::vector<std::string> environment = options.environment;
   // Threads that spin while they wait for one another crawl when other tests use the cores.
   environment.emplace_back("OMP_WAIT_POLICY=passive");
+  // What a run learns about the machine stays out of the user's home.
+  environment.push_back("XDG_CACHE_HOME=" +
+                        (std::filesystem::temp_directory_path() / "bntt-test-cache").string());
   for (char** variable = environ; *variable != nullptr; ++variable) {
     environment.emplace_back(*variable);
   }

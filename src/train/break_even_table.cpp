@@ -1,0 +1,141 @@
+#include "train/break_even_table.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+
+#include "base/fail.h"
+#include "base/files.h"
+#include "base/json.h"
+#include "kernels/kernel_set.h"
+#include "layers/measure_break_even.h"
+
+namespace bntt {
+namespace fs = std::filesystem;
+namespace {
+
+std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);) {
+    const std::size_t colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) {
+      return line.substr(colon + 2);
+    }
+  }
+  return "unknown processor";
+}
+
+std::string key_of(const StagePlan& plan) {
+  return fmt::format("{}, {}, {}x{}x{} pooled {}x{} to {}", processor_name(),
+                     kernels::kernels().name, plan.source.channels, plan.source.height,
+                     plan.source.width, plan.pool_height, plan.pool_width, plan.output.channels);
+}
+
+/// Holds the file for this process alone while it is read and written.
+class FileLock {
+ public:
+  explicit FileLock(const fs::path& path)
+      : descriptor_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
+    if (descriptor_ >= 0) flock(descriptor_, LOCK_EX);
+  }
+  ~FileLock() {
+    if (descriptor_ >= 0) close(descriptor_);
+  }
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
+
+ private:
+  int descriptor_;
+};
+
+Json read_table(const fs::path& file) {
+  try {
+    const Json table = fs::exists(file) ? parse_json(read_text(file), file.string()) : Json();
+    return table.is_object() ? table : Json::object();
+  } catch (const Error&) {
+    return Json::object();
+  }
+}
+
+std::optional<BreakEven> entry_of(const Json& table, const std::string& key) {
+  const auto found = table.find(key);
+  if (found == table.end() || !found->is_array() || found->size() != 2 ||
+      !(*found)[0].is_number() || !(*found)[1].is_number()) {
+    return std::nullopt;
+  }
+  return BreakEven{(*found)[0].get<float>(), (*found)[1].get<float>()};
+}
+
+}  // namespace
+
+fs::path break_even_file() {
+  const auto from = [](const char* variable) -> fs::path {
+    const char* value = std::getenv(variable);
+    return value == nullptr ? "" : value;
+  };
+  const fs::path cache = from("XDG_CACHE_HOME");
+  if (cache.is_absolute()) return cache / "bntt" / "break-even.json";
+  const fs::path home = from("HOME");
+  return home.empty() ? home : home / ".cache" / "bntt" / "break-even.json";
+}
+
+std::vector<BreakEven> machine_break_even(const std::vector<StagePlan>& stages,
+                                          const fs::path& file) {
+  std::error_code ignored;
+  if (!file.empty()) fs::create_directories(file.parent_path(), ignored);
+  const FileLock lock(fs::path(file) += ".lock");
+  Json table = file.empty() ? Json::object() : read_table(file);
+  std::vector<BreakEven> result;
+  bool grown = false;
+  for (const StagePlan& plan : stages) {
+    const std::string key = key_of(plan);
+    std::optional<BreakEven> entry = entry_of(table, key);
+    if (!entry) {
+      entry = measure_break_even(plan);
+      if (entry) {
+        table[key] = {entry->forward, entry->weight_gradient};
+        grown = true;
+      }
+    }
+    result.push_back(entry.value_or(BreakEven{}));
+  }
+  if (grown && !file.empty()) {
+    try {
+      write_text_atomically(file, table.dump(1) + "\n");
+    } catch (const Error&) {
+      // A read-only home: the run keeps its values in run.toml all the same.
+    }
+  }
+  return result;
+}
+
+std::vector<BreakEven> break_even_from(const std::vector<double>& values, std::size_t stages) {
+  if (values.size() != 2 && values.size() != 2 * stages) {
+    fail(
+        "train.break_even has {} values, expected none, 2 or {}: forward and weight gradient for "
+        "each stage, or once for all",
+        values.size(), 2 * stages);
+  }
+  std::vector<BreakEven> result;
+  for (std::size_t i = 0; i < stages; ++i) {
+    const std::size_t at = values.size() == 2 ? 0 : 2 * i;
+    result.push_back({static_cast<float>(values[at]), static_cast<float>(values[at + 1])});
+  }
+  return result;
+}
+
+std::vector<double> break_even_values(const std::vector<BreakEven>& stages) {
+  std::vector<double> values;
+  for (const BreakEven& stage : stages) {
+    // As the shortest decimal that reads back as the same float, not as the float's own digits.
+    for (const float value : {stage.forward, stage.weight_gradient}) {
+      values.push_back(std::strtod(fmt::format("{}", value).c_str(), nullptr));
+    }
+  }
+  return values;
+}
+
+}  // namespace bntt

@@ -1,0 +1,25 @@
+#pragma once
+
+#include <filesystem>
+#include <vector>
+
+#include "bntt/network.h"
+
+namespace bntt {
+
+/// Where this machine's break-even densities are kept: under $XDG_CACHE_HOME, or ~/.cache. Empty
+/// when there is neither.
+std::filesystem::path break_even_file();
+
+/// One entry per stage, each measured once per machine, kernel set and shape: what the file does
+/// not know yet is timed and added. The first value that gets there stays, so that runs on one
+/// machine agree; a file that is damaged or cannot be written is done without.
+std::vector<BreakEven> machine_break_even(const std::vector<StagePlan>& stages,
+                                          const std::filesystem::path& file);
+
+/// train.break_even of a run as one entry per stage: forward and weight gradient for every stage,
+/// or one such pair for all. Throws Error for any other number of values.
+std::vector<BreakEven> break_even_from(const std::vector<double>& values, std::size_t stages);
+std::vector<double> break_even_values(const std::vector<BreakEven>& stages);
+
+}  // namespace bntt
