@@ -39,15 +39,20 @@ Answer answer_of(std::span<const float> logits, float scale) {
 }
 
 Batch kept(const Batch& batch, std::span<const int64_t> images) {
-  Batch result{.shape = batch.shape};
-  const int64_t size = batch.shape.size();
-  result.images = Buffer<float>(static_cast<int64_t>(images.size()) * size);
-  for (std::size_t i = 0; i < images.size(); ++i) {
-    result.sample_ids.push_back(batch.sample_ids[images[i]]);
-    result.labels.push_back(batch.labels[images[i]]);
-    std::copy_n(batch.images.data() + images[i] * size, size,
-                result.images.data() + static_cast<int64_t>(i) * size);
+  Batch result{.shape = batch.shape, .frames = batch.frames};
+  for (const int64_t image : images) {
+    result.sample_ids.push_back(batch.sample_ids[image]);
+    result.labels.push_back(batch.labels[image]);
   }
+  const auto keep = [&](const auto& from, auto& to) {
+    const int64_t size = from.size() / batch.size();
+    to = std::remove_cvref_t<decltype(to)>(result.size() * size);
+    for (int64_t i = 0; i < result.size(); ++i) {
+      std::copy_n(from.data() + images[i] * size, size, to.data() + i * size);
+    }
+  };
+  keep(batch.images, result.images);
+  keep(batch.counts, result.counts);
   return result;
 }
 
@@ -112,6 +117,7 @@ class Inferring {
         classes_(classes_of(network.spec())),
         counter_(network, options.windows) {
     BNTT_CHECK(!(options.keep_trajectory && options.sample_exit != SampleExit::none));
+    expect_frames(sample.images, active_steps_);
     result_.steps = run_steps(active_steps_);
     result_.trajectory.first_step = run_steps(1);
     result_.trajectory.steps = options.keep_trajectory ? active_steps_ : 0;
