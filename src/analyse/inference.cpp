@@ -59,13 +59,15 @@ Batch kept(const Batch& batch, std::span<const int64_t> images) {
 /// The images of one batch that are still running, and where they stood in it.
 class RunningBatch {
  public:
-  RunningBatch(const Network& network, const Sample& sample, Batch batch, int64_t window)
+  RunningBatch(const Network& network, const Sample& sample, Batch batch, int64_t window,
+               ChainState& state)
       : network_(network),
         sample_(sample),
         batch_(std::move(batch)),
         window_(window),
-        state_(network.start(batch_.size())),
+        state_(state),
         places_(batch_.size()) {
+    network.restart(state_, batch_.size());
     std::iota(places_.begin(), places_.end(), 0);
   }
 
@@ -101,7 +103,7 @@ class RunningBatch {
   const Sample& sample_;
   Batch batch_;
   int64_t window_;
-  ChainState state_;
+  ChainState& state_;
   std::vector<int64_t> places_;
   std::optional<Signal> constant_input_;
 };
@@ -115,6 +117,7 @@ class Inferring {
         options_(options),
         active_steps_(active_steps_until(network.spec(), options.steps)),
         classes_(classes_of(network.spec())),
+        state_(network.start(0)),
         counter_(network, options.windows) {
     BNTT_CHECK(!(options.keep_trajectory && options.sample_exit != SampleExit::none));
     expect_frames(sample.images, active_steps_);
@@ -163,7 +166,7 @@ class Inferring {
       };
     }
     const Clock::time_point start = Clock::now();
-    RunningBatch running(network_, sample_, std::move(batch), window);
+    RunningBatch running(network_, sample_, std::move(batch), window, state_);
     while (!running.places().empty()) {
       running.advance(advance);
       finish_images(running);
@@ -236,6 +239,7 @@ class Inferring {
   const InferenceOptions& options_;
   int64_t active_steps_;
   int64_t classes_;
+  ChainState state_;
   WorkCounter counter_;
   Inference result_;
   Buffer<float> final_logits_;  // [image of the batch, class]
