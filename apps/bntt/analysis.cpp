@@ -17,6 +17,7 @@ void add_analysis_options(CLI::App& command, AnalysisArguments& arguments) {
   command.add_option("--seed", arguments.seed, "of the input spikes; default: the run's");
   command.add_option("--threads", arguments.threads, "0: one per core")
       ->check(CLI::NonNegativeNumber);
+  add_cache_option(command, arguments.cache);
   command.add_flag("--json", arguments.json, "print JSON");
 }
 
@@ -27,7 +28,8 @@ OpenRun open_for_analysis(const AnalysisArguments& arguments, bool need_validati
                    .weights = arguments.weights == "last" ? RunWeights::last : RunWeights::best,
                    .need_validation = need_validation,
                    .limit = arguments.limit,
-                   .seed = arguments.seed});
+                   .seed = arguments.seed,
+                   .cache = {.directory = cache_directory(arguments.cache)}});
 }
 
 AnalysisProgress::AnalysisProgress(bool silent) : silent_(silent) { catch_interrupts(); }

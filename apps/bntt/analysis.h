@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analyse/run.h"
+#include "data_options.h"
 #include "progress.h"
 
 namespace bntt::cli {
@@ -18,6 +19,7 @@ struct AnalysisArguments {
   std::optional<int64_t> seed;
   int threads = 0;
   bool json = false;
+  CacheArguments cache;
 };
 
 void add_analysis_options(CLI::App& command, AnalysisArguments& arguments);

@@ -12,14 +12,15 @@ void add_cache_option(CLI::App& command, CacheArguments& arguments) {
                      "~/.cache/bntt");
 }
 
+std::filesystem::path cache_directory(const CacheArguments& arguments) {
+  if (arguments.directory.empty()) return default_cache_directory();
+  return arguments.directory == "none" ? "" : arguments.directory;
+}
+
 DatasetSplits open_run_data(const RunConfig& config, const std::string& directory,
                             DatasetOptions options, const CacheArguments& cache,
                             Progress* progress) {
-  if (cache.directory.empty()) {
-    options.cache.directory = default_cache_directory();
-  } else if (cache.directory != "none") {
-    options.cache.directory = cache.directory;
-  }
+  options.cache.directory = cache_directory(cache);
   Rate rate;
   int64_t done_before = 0;
   options.progress = [&](const std::string& what, int64_t done, int64_t all) {

@@ -16,6 +16,9 @@ struct CacheArguments {
 
 void add_cache_option(CLI::App& command, CacheArguments& arguments);
 
+/// Empty: no cache.
+std::filesystem::path cache_directory(const CacheArguments& arguments);
+
 /// The run's data set in the form that the run wants, decoded with a bar on the screen (null:
 /// silently).
 DatasetSplits open_run_data(const RunConfig& config, const std::string& directory,

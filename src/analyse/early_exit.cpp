@@ -1,6 +1,7 @@
 #include "analyse/early_exit.h"
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 
 #include "analyse/exit_choice.h"
@@ -99,8 +100,6 @@ class ExitStudying {
     if (intervals.empty() || stopped_) return;
     const Inference whole = run_on("test", test_, {.count_work = true, .keep_trajectory = true});
     const std::vector<int64_t> labels = labels_of(test_);
-    Sample timed = test_;
-    timed.range.end = timed.range.begin + study_.timed_images;
     for (const ExitInterval& interval : intervals) {
       if (stopped_) return;
       const int64_t step = interval.exit_step;
@@ -114,13 +113,25 @@ class ExitStudying {
                       .synapse_work = share_of_work(stopped),
                       .energy_pj = measured_pj(stopped, options_.table)};
       if (can_choose()) point.validation_accuracy = accuracy_at(judged(unwindowed_), step);
-      point.ms_per_image = run_on("times", timed, {.steps = step}).ms_per_image();
+      point.ms_per_image = timed_ms({.steps = step});
       study_.sweep.push_back(point);
       // Intervals rise in threshold and fall in steps: the last that keeps the accuracy.
       if (can_choose() && *point.validation_accuracy >= least_accuracy_) {
         study_.proposed = static_cast<int64_t>(study_.sweep.size()) - 1;
       }
     }
+  }
+
+  /// The shortest of a few runs: what else the machine does only ever adds.
+  double timed_ms(const InferenceOptions& options) {
+    constexpr int kRuns = 3;
+    Sample timed = test_;
+    timed.range.end = timed.range.begin + study_.timed_images;
+    double shortest = std::numeric_limits<double>::infinity();
+    for (int i = 0; i < kRuns && !stopped_; ++i) {
+      shortest = std::min(shortest, run_on("times", timed, options).ms_per_image());
+    }
+    return shortest;
   }
 
   void sweep_windows() {
@@ -230,11 +241,12 @@ class ExitStudying {
     if (stopped_) return;
     InferenceOptions options{.steps = method.exit_step,
                              .sample_exit = method.sample_exit,
-                             .limit = method.sample_limit.value_or(1.0),
-                             .count_work = true};
+                             .limit = method.sample_limit.value_or(1.0)};
     if (method.window_threshold) {
       options.windows = layer_windows(network_, *method.window_threshold);
     }
+    method.ms_per_image = timed_ms(options);
+    options.count_work = true;
     const Inference run = run_on(method.name, test_, options);
     if (stopped_) return;
     method.accuracy = run.accuracy();
@@ -243,8 +255,7 @@ class ExitStudying {
     method.accumulates_per_image = accumulates_per_image(run);
     method.spikes_per_image = run.spikes_per_image();
     method.energy_pj = measured_pj(run, options_.table);
-    method.ms_per_image = run.ms_per_image();
-    method.images_per_second = static_cast<double>(run.sums.images) / run.seconds;
+    method.images_per_second = 1000.0 / method.ms_per_image;
     study_.methods.push_back(std::move(method));
   }
 

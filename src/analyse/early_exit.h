@@ -61,7 +61,7 @@ struct ExitStudy {
   int64_t first_exit = 1;  ///< the first step at which the readout has seen something
   int64_t images = 0;
   int64_t validation_images = 0;
-  int64_t timed_images = 0;         ///< for the times of the sweep; methods are timed on all images
+  int64_t timed_images = 0;         ///< for the times, each the shortest of three runs
   double max_loss = 0.0;            ///< points of validation accuracy that a proposal may cost
   std::vector<ExitPoint> sweep;     ///< by rising threshold; empty without γ per step
   std::optional<int64_t> proposed;  ///< index into sweep; absent without validation images
@@ -73,7 +73,7 @@ struct ExitStudy {
 struct ExitOptions {
   double max_loss = 0.3;
   EnergyTable table = default_energy_table();
-  int64_t timed_images = 512;
+  int64_t timed_images = 1000;
   /// What is being done, and how far; a true answer stops: the study is then incomplete.
   std::function<bool(const std::string& what, int64_t images, int64_t of)> progress;
 };

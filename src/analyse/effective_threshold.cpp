@@ -94,9 +94,10 @@ StageReplay::Sums StageReplay::replay(const StageTrace& trace, int64_t batch, in
       sums.membrane += v;
       sums.squared += static_cast<double>(v) * v;
       ++sums.samples;
-      const auto bin =
-          static_cast<int64_t>(std::floor((v - low_) / (high_ - low_) * static_cast<double>(bins)));
-      ++sums.histogram[std::clamp<int64_t>(bin, 0, bins - 1)];
+      const double place = (v - low_) / (high_ - low_) * static_cast<double>(bins);
+      // Written so that NaN, which a damaged network may have, falls into the first bin.
+      ++sums.histogram[place > 0.0 ? std::min(static_cast<int64_t>(std::min(place, 1e9)), bins - 1)
+                                   : 0];
 
       const bool positive = gain > 0.0F;
       const float effective = positive ? threshold / (gain * inverse) : 0.0F;

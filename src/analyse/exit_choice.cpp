@@ -1,6 +1,8 @@
 #include "analyse/exit_choice.h"
 
 #include <algorithm>
+#include <cmath>
+#include <iterator>
 #include <set>
 
 #include "analyse/exit_rule.h"
@@ -74,7 +76,9 @@ std::vector<double> window_thresholds(const Network& network, bool constant_inpu
   for (std::size_t i = 0; i < network.stages().size(); ++i) {
     if (means.magnitude[i].empty()) continue;
     const auto first = means.magnitude[i].begin() + network.stages()[i].first_step;
-    magnitudes.insert(first, first + network.stages()[i].active_steps);
+    std::copy_if(first, first + network.stages()[i].active_steps,
+                 std::inserter(magnitudes, magnitudes.end()),
+                 [](double magnitude) { return std::isfinite(magnitude); });
   }
   std::vector<double> thresholds;
   const double whole = work_until(network, {}, constant_input).back();

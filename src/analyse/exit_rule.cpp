@@ -4,8 +4,6 @@
 #include <cmath>
 #include <limits>
 
-#include "base/check.h"
-
 namespace bntt {
 namespace {
 
@@ -73,8 +71,8 @@ double roundest_threshold(const std::optional<double>& above, const std::optiona
     const double candidate = (std::floor(*above * scale) + 1.0) / scale;
     if (candidate > *above && (!up_to || candidate <= *up_to)) return candidate;
   }
-  BNTT_CHECK(up_to.has_value());
-  return *up_to;
+  // Neighbours so near, or numbers so large, that decimals do not tell them apart.
+  return up_to ? *up_to : std::nextafter(*above, std::numeric_limits<double>::infinity());
 }
 
 std::vector<ExitInterval> exit_intervals(const Network& network) {

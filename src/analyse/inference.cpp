@@ -39,28 +39,35 @@ Answer answer_of(std::span<const float> logits, float scale) {
 }
 
 Batch kept(const Batch& batch, std::span<const int64_t> images) {
-  Batch result{.shape = batch.shape};
-  const int64_t size = batch.shape.size();
-  result.images = Buffer<float>(static_cast<int64_t>(images.size()) * size);
-  for (std::size_t i = 0; i < images.size(); ++i) {
-    result.sample_ids.push_back(batch.sample_ids[images[i]]);
-    result.labels.push_back(batch.labels[images[i]]);
-    std::copy_n(batch.images.data() + images[i] * size, size,
-                result.images.data() + static_cast<int64_t>(i) * size);
+  Batch result{.shape = batch.shape, .frames = batch.frames};
+  for (const int64_t image : images) {
+    result.sample_ids.push_back(batch.sample_ids[image]);
+    result.labels.push_back(batch.labels[image]);
   }
+  const auto keep = [&](const auto& from, auto& to) {
+    const int64_t size = from.size() / batch.size();
+    to = std::remove_cvref_t<decltype(to)>(result.size() * size);
+    for (int64_t i = 0; i < result.size(); ++i) {
+      std::copy_n(from.data() + images[i] * size, size, to.data() + i * size);
+    }
+  };
+  keep(batch.images, result.images);
+  keep(batch.counts, result.counts);
   return result;
 }
 
 /// The images of one batch that are still running, and where they stood in it.
 class RunningBatch {
  public:
-  RunningBatch(const Network& network, const Sample& sample, Batch batch, int64_t window)
+  RunningBatch(const Network& network, const Sample& sample, Batch batch, int64_t window,
+               ChainState& state)
       : network_(network),
         sample_(sample),
         batch_(std::move(batch)),
         window_(window),
-        state_(network.start(batch_.size())),
+        state_(state),
         places_(batch_.size()) {
+    network.restart(state_, batch_.size());
     std::iota(places_.begin(), places_.end(), 0);
   }
 
@@ -96,7 +103,7 @@ class RunningBatch {
   const Sample& sample_;
   Batch batch_;
   int64_t window_;
-  ChainState state_;
+  ChainState& state_;
   std::vector<int64_t> places_;
   std::optional<Signal> constant_input_;
 };
@@ -110,8 +117,10 @@ class Inferring {
         options_(options),
         active_steps_(active_steps_until(network.spec(), options.steps)),
         classes_(classes_of(network.spec())),
+        state_(network.start(0)),
         counter_(network, options.windows) {
     BNTT_CHECK(!(options.keep_trajectory && options.sample_exit != SampleExit::none));
+    expect_frames(sample.images, active_steps_);
     result_.steps = run_steps(active_steps_);
     result_.trajectory.first_step = run_steps(1);
     result_.trajectory.steps = options.keep_trajectory ? active_steps_ : 0;
@@ -157,7 +166,7 @@ class Inferring {
       };
     }
     const Clock::time_point start = Clock::now();
-    RunningBatch running(network_, sample_, std::move(batch), window);
+    RunningBatch running(network_, sample_, std::move(batch), window, state_);
     while (!running.places().empty()) {
       running.advance(advance);
       finish_images(running);
@@ -230,6 +239,7 @@ class Inferring {
   const InferenceOptions& options_;
   int64_t active_steps_;
   int64_t classes_;
+  ChainState state_;
   WorkCounter counter_;
   Inference result_;
   Buffer<float> final_logits_;  // [image of the batch, class]

@@ -221,6 +221,9 @@ double parse_strength(const std::string& text, const std::string& origin) {
 
 RobustnessStudy study_robustness(Network& network, const Sample& sample,
                                  const RobustnessOptions& options) {
+  if (sample.images.kind == SampleKind::events) {
+    fail("attack: the samples are event recordings, expected images, whose pixels can be moved");
+  }
   return Attacking(network, sample, options).run();
 }
 

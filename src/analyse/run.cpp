@@ -12,10 +12,13 @@ OpenRun open_run(const std::filesystem::path& directory, const OpenRunOptions& o
   const RunPaths paths{directory};
   RunConfig config = read_run_settings(paths);
   Network network = load_run_network(paths, options.weights);
-  DatasetSplits data = open_dataset(config.data.name, options.data.value_or(config.data.dir),
-                                    {.need_train = options.need_validation,
-                                     .limit_train = config.data.limit_train,
-                                     .limit_test = options.limit});
+  DatasetOptions wanted = dataset_options(config);
+  wanted.need_train = options.need_validation;
+  wanted.need_test = true;
+  wanted.limit_test = options.limit;
+  wanted.cache = options.cache;
+  DatasetSplits data =
+      open_dataset(config.data.name, options.data.value_or(config.data.dir), wanted);
   if (data.test.shape != network.spec().input || data.test.classes != classes_of(network.spec())) {
     fail("{}: its network is not for the data set {}", directory.string(), config.data.name);
   }

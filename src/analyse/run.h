@@ -19,6 +19,7 @@ struct OpenRunOptions {
   bool need_validation = false;
   int64_t limit = 0;  ///< keeps the first so many images of each split; 0: all
   std::optional<int64_t> seed;
+  CacheOptions cache;  ///< of decoded samples
 };
 
 /// A trained run with its data, ready to be analysed.

@@ -48,10 +48,11 @@ class PaperNetwork {
 
     images.shape = {1, 3, 3};
     images.classes = 2;
-    images.pixels.assign(27, 0);
-    images.pixels[4] = 255;
-    images.pixels[9] = 255;
-    images.pixels[18 + 8] = 255;
+    std::vector<uint8_t> pixels(27, 0);
+    pixels[4] = 255;
+    pixels[9] = 255;
+    pixels[18 + 8] = 255;
+    images.pixels = std::move(pixels);
     images.labels = {0, 1, 0};
     images.first_id = 7;
   }

@@ -2,9 +2,12 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <limits>
 #include <numeric>
 
 #include "analyse/activity.h"
+#include "analyse/early_exit.h"
+#include "analyse/energy.h"
 #include "analyse/json.h"
 #include "bntt/error.h"
 #include "paper_network.h"
@@ -112,6 +115,18 @@ TEST(ActivityStudy, ReplayedMembranesFireWhatTheNetworkFires) {
         EXPECT_THAT(stage.effective_threshold->real_rate, DoubleEq(stage.density));
       }
     }
+  }
+}
+
+TEST(ActivityStudy, SurvivesANetworkOfNonsense) {
+  for (const float nonsense :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), 1e38F}) {
+    PaperNetwork paper;
+    for (Parameter& parameter : paper.network.parameters()) parameter.value.fill(nonsense);
+    const ActivityStudy study = study_activity(paper.network, paper.sample());
+    EXPECT_FALSE(to_json(study).dump().empty());
+    study_exit(paper.network, paper.sample(), paper.sample());
+    study_energy(paper.network, paper.sample());
   }
 }
 

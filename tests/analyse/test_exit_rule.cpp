@@ -54,6 +54,7 @@ TEST(ExitRule, RoundestThresholdHasAsManyDecimalsAsItNeeds) {
   EXPECT_EQ(roundest_threshold(0.31, std::nullopt), 0.4);
   EXPECT_EQ(roundest_threshold(std::nullopt, 0.3), 0.0);
   EXPECT_EQ(roundest_threshold(std::nullopt, -0.3), -0.3);
+  EXPECT_GT(roundest_threshold(1e30, std::nullopt), 1e30);
 }
 
 TEST(ExitRule, WindowsLeaveOutStepsOfSmallMagnitude) {

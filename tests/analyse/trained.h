@@ -15,6 +15,7 @@ inline ImageSet quadrants(int64_t images, uint32_t first_id) {
   set.shape = {1, 8, 8};
   set.classes = 4;
   set.first_id = first_id;
+  std::vector<uint8_t> pixels;
   for (int64_t image = 0; image < images; ++image) {
     const int64_t label = image % 4;
     set.labels.push_back(label);
@@ -24,9 +25,10 @@ inline ImageSet quadrants(int64_t images, uint32_t first_id) {
                                .block = static_cast<uint32_t>(pixel)});
       const bool bright = pixel / 32 == label / 2 && pixel % 8 / 4 == label % 2;
       const float value = 0.6F * uniform01(bits[0]) + (bright ? 0.35F : 0.15F);
-      set.pixels.push_back(static_cast<uint8_t>(255.0F * value));
+      pixels.push_back(static_cast<uint8_t>(255.0F * value));
     }
   }
+  set.pixels = std::move(pixels);
   return set;
 }
 

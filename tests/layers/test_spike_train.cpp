@@ -56,5 +56,35 @@ TEST(Signal, AnswersForBothKinds) {
   EXPECT_EQ(std::get<DenseTrain>(dense).stored_steps(), 1);
 }
 
+TEST(Signal, GivesStepsAndImagesOfSpikes) {
+  SpikeTrain train(3, 4, {2, 1, 2}, {1.0F, -1.0F});
+  train.set(0, 2, 3, 0, 1, 1);
+  train.set(1, 1, 0, 0, 0, 0);
+  const auto slice = std::get<SpikeTrain>(slice_steps(train, 1, 2));
+  EXPECT_EQ(slice.steps(), 2);
+  EXPECT_EQ(slice.value(1, 3, 0, 1, 1), 1.0F);
+  EXPECT_EQ(slice.value(0, 0, 0, 0, 0), -1.0F);
+  const auto kept = std::get<SpikeTrain>(keep_images(slice, std::vector<int64_t>{3, 0}));
+  EXPECT_EQ(kept.batch(), 2);
+  EXPECT_EQ(kept.value(1, 0, 0, 1, 1), 1.0F);
+  EXPECT_EQ(kept.value(0, 1, 0, 0, 0), -1.0F);
+  EXPECT_EQ(kept.value(0, 0, 0, 0, 0), 0.0F);
+}
+
+TEST(Signal, GivesStepsAndImagesOfRealValues) {
+  for (const bool constant : {false, true}) {
+    DenseTrain train{.steps = 3, .batch = 2, .shape = {2, 1, 1}, .constant = constant};
+    train.values = Buffer<float>(train.stored_steps() * 4);
+    for (int64_t i = 0; i < train.values.size(); ++i) train.values[i] = static_cast<float>(i);
+    const auto slice = std::get<DenseTrain>(slice_steps(train, 1, 2));
+    EXPECT_EQ(slice.steps, 2);
+    EXPECT_EQ(slice.values[0], constant ? 0.0F : 4.0F);
+    const auto kept = std::get<DenseTrain>(keep_images(slice, std::vector<int64_t>{1}));
+    EXPECT_EQ(kept.batch, 1);
+    EXPECT_EQ(kept.values.size(), kept.stored_steps() * 2);
+    EXPECT_EQ(kept.values[1], constant ? 3.0F : 7.0F);
+  }
+}
+
 }  // namespace
 }  // namespace bntt
