@@ -57,19 +57,44 @@ fs::path output_of(const ReportArguments& arguments) {
                                     : fs::path("report.html");
 }
 
+// What one wants to know without opening the page.
+void print_summary(const Json& run) {
+  if (run.contains("missing")) {
+    fmt::print("without what needs images: {}\n", run["missing"].get<std::string>());
+  }
+  if (run.contains("exit")) {
+    const Json& exit = run["exit"];
+    fmt::print("accuracy {:.2f} % with all {} steps", exit["methods"][0]["accuracy"].get<double>(),
+               exit["steps"].get<int64_t>());
+    if (exit.contains("proposed")) {
+      const Json& point = exit["sweep"][exit["proposed"].get<std::size_t>()];
+      fmt::print(", {:.2f} % after {} (early exit, gamma threshold {:.3g})",
+                 point["accuracy"].get<double>(), point["exit_step"].get<int64_t>(),
+                 point["threshold"].get<double>());
+    }
+    fmt::print(" on {} test images\n", exit["images"].get<int64_t>());
+  }
+  if (run.contains("energy") && run["energy"].contains("measured_ratio")) {
+    fmt::print("energy {:.1f} times below the same network as an ANN ({})\n",
+               run["energy"]["measured_ratio"].get<double>(),
+               run["energy"]["table"]["name"].get<std::string>());
+  }
+}
+
 int write_report(const ReportArguments& arguments) {
   std::vector<Json> documents;
   for (const std::string& run : arguments.runs) documents.push_back(run_outline(run));
   for (std::size_t i = 0; i < documents.size(); ++i) {
     measure(documents[i], arguments.runs[i], arguments);
     if (interrupted()) return kInterrupted;
-    if (documents[i].contains("missing")) {
-      fmt::print("without what needs images: {}\n", documents[i]["missing"].get<std::string>());
-    }
   }
   make_names_unique(documents, arguments.runs);
   const fs::path out = output_of(arguments);
   write_text_atomically(out, report_page(report_document(documents)));
+  for (const Json& run : documents) {
+    if (documents.size() > 1) fmt::print("{}:\n", run["name"].get<std::string>());
+    print_summary(run);
+  }
   fmt::print("report: {}\n", out.string());
   return kDone;
 }

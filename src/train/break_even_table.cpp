@@ -96,7 +96,7 @@ std::vector<BreakEven> machine_break_even(const std::vector<StagePlan>& stages,
     if (!entry) {
       entry = measure_break_even(plan);
       if (entry) {
-        table[key] = {entry->forward, entry->weight_gradient};
+        table[key] = break_even_values({*entry});
         grown = true;
       }
     }

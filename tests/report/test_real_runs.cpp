@@ -1,0 +1,164 @@
+#include <csignal>
+#include <fstream>
+#include <regex>
+
+#include "base/json.h"
+#include "browser.h"
+#include "tiny_runs.h"
+
+namespace bntt {
+namespace {
+
+using testing::Browser;
+using testing::bytes_of;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::Process;
+using testing::ProcessEnd;
+using testing::run_bntt;
+
+/// The program's own pages of tiny trained runs.
+class RealRuns : public testing::TinyRuns {
+ protected:
+  /// The document inside a page.
+  Json document(const std::filesystem::path& page) const {
+    const std::string html = bytes_of(page);
+    const std::string before = "id=\"document\">";
+    const std::size_t begin = html.find(before) + before.size();
+    return parse_json(html.substr(begin, html.find("</script>", begin) - begin), "page");
+  }
+  std::string report(const std::vector<std::string>& arguments) const {
+    std::vector<std::string> all = {"report", "--data", data().string(), "--limit", "12"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return succeed(all);
+  }
+};
+
+TEST_F(RealRuns, ReportHoldsEveryAnalysis) {
+  train("run");
+  EXPECT_THAT(report({path("run")}), HasSubstr("report: " + path("run") + "/report.html"));
+  const Json run = document(root() / "run" / "report.html").at("runs").at(0);
+  for (const char* key : {"settings", "learning", "network", "gamma", "activity", "exit", "energy",
+                          "robustness", "pictures"}) {
+    EXPECT_TRUE(run.contains(key)) << key;
+  }
+  EXPECT_EQ(run.at("activity").at("images"), 12);
+  EXPECT_EQ(run.at("learning").at("test").at("images"), kTestImages);
+  EXPECT_EQ(run.at("pictures").at("samples").size(), 6U);
+  EXPECT_FALSE(run.at("settings").at("data").contains("dir"));
+
+  report({path("run"), "--no-attack", "--out", path("short.html")});
+  EXPECT_FALSE(document(path("short.html")).at("runs").at(0).contains("robustness"));
+}
+
+TEST_F(RealRuns, WithoutDataTheRunItselfIsShown) {
+  train("run", {"--epochs", "1"});
+  std::filesystem::remove_all(data());
+  EXPECT_THAT(succeed({"report", path("run")}), HasSubstr("without what needs images"));
+  const Json run = document(root() / "run" / "report.html").at("runs").at(0);
+  EXPECT_FALSE(run.contains("activity"));
+  EXPECT_EQ(run.at("gamma").size(), 4U);
+
+  const ProcessEnd named = run_bntt({"report", path("run"), "--data", path("nowhere")});
+  EXPECT_EQ(named.exit_code, 2);
+  EXPECT_THAT(named.error, HasSubstr("nowhere"));
+}
+
+TEST_F(RealRuns, HostileRunsInjectNothing) {
+  const std::string name = "<img src=x onerror=window.injected=1>";
+  train(name);
+  std::ofstream(root() / name / "metrics.jsonl", std::ios::app)
+      << R"({"kind":"step","step":"</script><script>window.injected=1</script>","density":[{}]})"
+      << "\n"
+      << R"({"kind":"epoch","epoch":3,"gamma":{"</script><b>":["<b>",1e999]}})"
+      << "\n";
+  train("other", {"--epochs", "1"});
+  report({path(name), path("other"), "--no-attack", "--out", path("page.html")});
+  Browser browser(root());
+  browser.open("file://" + path("page.html"));
+  EXPECT_EQ(browser.run("return document.querySelector('h1').innerText"), name);
+  EXPECT_EQ(browser.run("return window.injected ?? null"), nullptr);
+  EXPECT_THAT(browser.console(), IsEmpty());
+}
+
+TEST_F(RealRuns, LivePageFollowsTheRun) {
+  train("run");
+  const std::filesystem::path metrics = root() / "run" / "metrics.jsonl";
+  // As if training had not ended.
+  std::string lines = bytes_of(metrics);
+  std::ofstream(metrics) << lines.substr(0, lines.find("{\"kind\":\"epoch\",\"epoch\":3"));
+  const std::string out = path("out.txt");
+  std::ofstream(out).close();
+  Process program({"report", path("run"), "--follow", "--no-attack", "--limit", "12"},
+                  {.output = out});
+  std::smatch address;
+  std::string told;
+  ASSERT_TRUE(testing::wait_until(program, [&] {
+    told = bytes_of(out);
+    return std::regex_search(told, address, std::regex("http://127\\.0\\.0\\.1:[0-9]+/"));
+  }));
+  Browser browser(root());
+  browser.open(address[0]);
+  const std::string steps =
+      "Chart.getChart(document.querySelector('#panel-accuracy canvas')).data.datasets[0].data";
+  EXPECT_TRUE(
+      browser.wait_for("return document.getElementById('status').innerText.includes('epoch')"));
+
+  std::ofstream(metrics, std::ios::app)
+      << R"({"kind":"step","step":777,"epoch":3,"loss":1.0,"accuracy":50.0,"density":[]})"
+      << "\n"
+      << R"({"kind":"step","step":99)";  // still being written
+  EXPECT_TRUE(
+      browser.wait_for("const points = " + steps + "; return points[points.length - 1].x === 777"));
+  EXPECT_EQ(browser.run("return document.querySelectorAll('#panel-gamma canvas').length"), 1);
+  EXPECT_EQ(browser.run("return document.querySelectorAll('#panel-energy table').length"), 0);
+
+  std::ofstream(metrics) << lines;
+  EXPECT_TRUE(
+      browser.wait_for("return document.querySelectorAll('#panel-energy table').length === 1"));
+  EXPECT_THAT(browser.console(), IsEmpty());
+
+  program.send(SIGINT);
+  const ProcessEnd end = program.wait();
+  EXPECT_EQ(end.exit_code, 0) << end.error;
+  EXPECT_EQ(end.error, "");
+  EXPECT_TRUE(
+      browser.wait_for("return document.getElementById('status').innerText.includes('ended')"));
+}
+
+TEST_F(RealRuns, RefusalsAreOneSentence) {
+  train("run", {"--epochs", "1"});
+  const std::vector<std::pair<std::vector<std::string>, std::string>> cases = {
+      {{"report", path("nothing")}, "holds no run"},
+      {{"report", path("run"), path("run"), "--follow"}, "--follow"},
+      {{"plot", path("run"), "--figure", "gama", "--out", path("a.svg")}, "did you mean 'gamma'"},
+      {{"plot", path("run"), "--figure", "gamma", "--out", path("a.pdf")}, ".svg or .png"},
+      {{"plot", path("run"), "--figure", "gamma-histogram", "--layer", "conv9", "--out",
+        path("a.svg")},
+       "conv9"},
+  };
+  for (const auto& [arguments, expected] : cases) {
+    const ProcessEnd end = run_bntt(arguments);
+    EXPECT_EQ(end.exit_code, 2);
+    EXPECT_THAT(end.error, HasSubstr(expected));
+    EXPECT_EQ(std::count(end.error.begin(), end.error.end(), '\n'), 1) << end.error;
+  }
+}
+
+TEST_F(RealRuns, EveryFigureIsDrawn) {
+  train("run");
+  const std::string listed = succeed({"plot", "--figure", "list"});
+  std::istringstream lines(listed);
+  for (std::string line; std::getline(lines, line);) {
+    const std::string name = line.substr(0, line.find(' '));
+    succeed({"plot", path("run"), "--figure", name, "--out", path(name + ".svg"), "--data",
+             data().string(), "--limit", "12"});
+    EXPECT_THAT(bytes_of(path(name + ".svg")), HasSubstr("</svg>")) << name;
+  }
+  EXPECT_THAT(listed, HasSubstr("gamma-histogram"));
+  succeed({"plot", path("run"), "--figure", "gamma", "--out", path("gamma.png")});
+  EXPECT_EQ(bytes_of(path("gamma.png")).substr(1, 3), "PNG");
+}
+
+}  // namespace
+}  // namespace bntt
