@@ -31,6 +31,7 @@ class TemporaryDirectory {
 
   const std::filesystem::path& path() const { return path_; }
   void write(const std::string& name, std::span<const uint8_t> bytes) const {
+    std::filesystem::create_directories((path_ / name).parent_path());
     std::ofstream file(path_ / name, std::ios::binary);
     file.write(reinterpret_cast<const char*>(bytes.data()),
                static_cast<std::streamsize>(bytes.size()));

@@ -5,7 +5,7 @@
 #include <cstdlib>
 
 #include "data/cifar.h"
-#include "fixtures.h"
+#include "sample_files.h"
 
 namespace bntt {
 namespace {
@@ -40,20 +40,57 @@ TEST(Cifar10, InterleavesTheColourPlanes) {
   ASSERT_EQ(read.pixels.size(), 3 * 3072U);
   for (int64_t i = 0; i < 3 * 3072; ++i) {
     const int64_t within = i % 3072;
-    ASSERT_EQ(read.pixels[i], static_cast<uint8_t>(within / 3 + within % 3 + read.labels[i / 3072]));
+    ASSERT_EQ(read.pixels[i],
+              static_cast<uint8_t>(within / 3 + within % 3 + read.labels[i / 3072]));
   }
 }
 
 TEST(Cifar10, RefusesAnotherSizeAndLabelsOutOfRange) {
   CifarRecords read;
   Bytes bytes = records({0, 1});
-  const auto refused = [&] { return refusal([&] { append_cifar(bytes, 2, cifar10_format(), "file", read); }); };
+  const auto refused = [&] {
+    return refusal([&] { append_cifar(bytes, 2, cifar10_format(), "file", read); });
+  };
   bytes.pop_back();
   EXPECT_EQ(refused(), "file holds 6145 bytes, expected 6146");
   bytes.resize(6147);
   EXPECT_EQ(refused(), "file holds 6147 bytes, expected 6146");
   bytes = records({0, 10});
   EXPECT_EQ(refused(), "file gives image 1 the label 10, expected 0 to 9");
+}
+
+TEST(Cifar100, HasCoarseAndFineLabels) {
+  Bytes bytes = {19, 99};
+  bytes.resize(2 + 3072, 7);
+  CifarRecords fine;
+  append_cifar(bytes, 1, cifar100_format(Labels::fine), "file", fine);
+  EXPECT_THAT(fine.labels, ElementsAre(99));
+  EXPECT_THAT(fine.pixels, Each(7));
+  CifarRecords coarse;
+  append_cifar(bytes, 1, cifar100_format(Labels::coarse), "file", coarse);
+  EXPECT_THAT(coarse.labels, ElementsAre(19));
+  bytes[0] = 20;
+  EXPECT_EQ(
+      refusal([&] { append_cifar(bytes, 1, cifar100_format(Labels::coarse), "file", coarse); }),
+      "file gives image 0 the label 20, expected 0 to 19");
+}
+
+TEST(Cifar100, ReadsTheTestFileAndItsNames) {
+  const TemporaryDirectory directory;
+  Bytes bytes(10000 * std::size_t{3074});
+  bytes[3074 + 1] = 42;
+  directory.write("cifar-100-binary/test.bin", bytes);
+  std::string names;
+  for (int i = 0; i < 100; ++i) names += "name " + std::to_string(i) + "\n";
+  directory.write("cifar-100-binary/fine_label_names.txt", testing::text_bytes(names));
+  const DatasetSplits splits =
+      open_dataset("cifar100", directory.path(), {.need_train = false, .limit_test = 2});
+  EXPECT_THAT(splits.test.labels, ElementsAre(0, 42));
+  EXPECT_EQ(splits.test.classes, 100);
+  EXPECT_EQ(splits.test.class_names.at(42), "name 42");
+  directory.write("cifar-100-binary/fine_label_names.txt", testing::text_bytes("apple\n"));
+  EXPECT_THAT(refusal([&] { open_dataset("cifar100", directory.path(), {.need_train = false}); }),
+              ::testing::EndsWith("fine_label_names.txt holds 1 names, expected 100"));
 }
 
 TEST(Cifar10, ReadsTestFileFromDirectoryOrFromTheOneInside) {

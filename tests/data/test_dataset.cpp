@@ -11,15 +11,30 @@ using testing::refusal;
 using testing::TemporaryDirectory;
 
 TEST(Dataset, RefusesAnUnknownNameWithTheNearest) {
-  EXPECT_THAT(dataset_names(), ElementsAre("cifar10", "cifar100", "fashion-mnist", "mnist"));
-  EXPECT_EQ(refusal([] { open_dataset("cifar100", "."); }),
-            "unknown data set 'cifar100', expected one of cifar10, fashion-mnist, mnist, did you "
-            "mean 'cifar10'?");
+  EXPECT_THAT(dataset_names(),
+              ElementsAre("cifar10", "cifar100", "dvs-cifar10", "dvs-gesture", "fashion-mnist",
+                          "folder", "mnist", "nmnist", "tiny-imagenet"));
   EXPECT_EQ(refusal([] { open_dataset("fashon-mnist", "."); }),
-            "unknown data set 'fashon-mnist', expected one of cifar10, fashion-mnist, mnist, did "
-            "you mean 'fashion-mnist'?");
-  EXPECT_EQ(refusal([] { open_dataset("tiny-imagenet", "."); }),
-            "unknown data set 'tiny-imagenet', expected one of cifar10, fashion-mnist, mnist");
+            "unknown data set 'fashon-mnist', expected one of cifar10, cifar100, dvs-cifar10, "
+            "dvs-gesture, fashion-mnist, folder, mnist, nmnist, tiny-imagenet, did you mean "
+            "'fashion-mnist'?");
+  EXPECT_THAT(refusal([] { open_dataset("imagenet-21k", "."); }),
+              ::testing::EndsWith("nmnist, tiny-imagenet"));
+}
+
+TEST(Dataset, RefusesOptionsThatItDoesNotHave) {
+  EXPECT_EQ(refusal([] { open_dataset("cifar10", ".", {.labels = Labels::coarse}); }),
+            "cifar10: coarse labels were asked for, but it has one set of labels only");
+  EXPECT_EQ(refusal([] { open_dataset("cifar10", ".", {.size = 48}); }),
+            "cifar10: a size of 48 was asked for, but its images are 32x32");
+  EXPECT_EQ(refusal([] { open_dataset("mnist", ".", {.events = {.clip = true}}); }),
+            "mnist: settings of event frames were given, but it holds images");
+  EXPECT_EQ(refusal([] { open_dataset("tiny-imagenet", ".", {.fit = Fit::squeeze}); }),
+            "tiny-imagenet: a way to fit images was given, but all its images have the same size");
+  EXPECT_EQ(refusal([] { open_dataset("nmnist", ".", {.events = {.frames = 0}}); }),
+            "nmnist: 0 frames were asked for, expected 1 to 65536");
+  EXPECT_EQ(refusal([] { dataset_normalisation("nmnist"); }),
+            "the data set nmnist has no mean and deviation of its own");
 }
 
 TEST(Dataset, StatisticsAreKnownWithoutTheFiles) {

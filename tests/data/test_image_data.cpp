@@ -1,0 +1,175 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "data/image_file.h"
+#include "data/image_folders.h"
+#include "sample_files.h"
+
+namespace bntt {
+namespace {
+
+using ::testing::AllOf;
+using testing::Bytes;
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::EndsWith;
+using ::testing::HasSubstr;
+using testing::jpeg_file;
+using testing::png_file;
+using testing::refusal;
+using testing::TemporaryDirectory;
+using testing::text_bytes;
+
+TEST(ImageFile, PngIsExact) {
+  const Bytes pixels = {1, 2, 3, 4, 5, 6, 7, 8, 9, 250, 251, 252};
+  const DecodedImage image = decode_image(png_file(2, 2, pixels), "file");
+  EXPECT_EQ(image.width, 2);
+  EXPECT_EQ(image.height, 2);
+  EXPECT_EQ(image.pixels, pixels);
+}
+
+TEST(ImageFile, GreyJpegBecomesThreeChannels) {
+  const DecodedImage image = decode_image(jpeg_file(8, 8, Bytes(64, 100), true), "file");
+  EXPECT_EQ(image.pixels.size(), 192U);
+  EXPECT_THAT(image.pixels, Each(100));
+}
+
+TEST(ImageFile, RefusesDamagedFiles) {
+  const Bytes jpeg = jpeg_file(32, 32, Bytes(3072, 77));
+  const Bytes png = png_file(4, 4, Bytes(48, 9));
+  EXPECT_EQ(refusal([] { decode_image(text_bytes("GIF89a"), "file"); }),
+            "file is neither a JPEG nor a PNG file");
+  EXPECT_THAT(refusal([&] {
+                decode_image({jpeg.data(), jpeg.size() / 2}, "file");
+              }),
+              HasSubstr("file is a damaged JPEG file: "));
+  EXPECT_THAT(refusal([&] {
+                decode_image({png.data(), png.size() - 20}, "file");
+              }),
+              HasSubstr("file is a damaged PNG file: "));
+}
+
+TEST(ImageFile, BelievesNoSizeThatTheFileCannotHold) {
+  Bytes png = png_file(4, 4, Bytes(48, 9));
+  // Width and height, then the checksum of their chunk, which libpng would miss.
+  for (const std::size_t place : {16U, 20U}) png[place] = 0x7f;
+  const auto crc = static_cast<uint32_t>(crc32(0, png.data() + 12, 17));
+  for (int i = 0; i < 4; ++i) png[29 + i] = static_cast<uint8_t>(crc >> (24 - 8 * i));
+  EXPECT_THAT(refusal([&] { decode_image(png, "file"); }), HasSubstr("file "));
+  Bytes jpeg = jpeg_file(8, 8, Bytes(192, 77));
+  for (std::size_t i = 0; i + 1 < jpeg.size(); ++i) {
+    if (jpeg[i] == 0xff && jpeg[i + 1] == 0xc0) {
+      for (int k = 5; k < 9; ++k) jpeg[i + k] = 0xf0;
+    }
+  }
+  EXPECT_THAT(refusal([&] { decode_image(jpeg, "file"); }),
+              AllOf(HasSubstr("announces 61680x61680 pixels"), HasSubstr("in a file of")));
+}
+
+TEST(ImageFile, FitsByCroppingOrSqueezing) {
+  // Four columns: two black, two white; two rows.
+  DecodedImage image{.width = 4, .height = 2, .pixels = {}};
+  for (int y = 0; y < 2; ++y) {
+    for (int x = 0; x < 4; ++x) image.pixels.insert(image.pixels.end(), 3, x < 2 ? 0 : 200);
+  }
+  Bytes out(12);
+  fit_image(image, 2, Fit::crop, out.data());
+  EXPECT_THAT(out, ElementsAre(0, 0, 0, 200, 200, 200, 0, 0, 0, 200, 200, 200));
+  fit_image(image, 2, Fit::squeeze, out.data());
+  EXPECT_LT(out[0], 40);
+  EXPECT_GT(out[3], 160);
+  Bytes one(3);
+  fit_image(image, 1, Fit::squeeze, one.data());
+  EXPECT_THAT(one, Each(100));
+}
+
+TEST(Annotations, NameFilesAndClasses) {
+  EXPECT_THAT(
+      parse_annotations("val_0.JPEG\tn02\t1\t2\t3\t4\r\nval_1.JPEG\tn01\n", {"n01", "n02"},
+                        "images", "file"),
+      ElementsAre(LabelledFile{"images/val_0.JPEG", 1}, LabelledFile{"images/val_1.JPEG", 0}));
+  const auto refused = [](const std::string& text) {
+    return refusal([&] { parse_annotations(text, {"n01"}, "images", "file"); });
+  };
+  EXPECT_EQ(refused("val_0.JPEG n01"),
+            "file: line 1 has no tab, expected a file name, a tab and a class");
+  EXPECT_EQ(refused("a\tn01\nb\tn03\n"),
+            "file: line 2 names the class 'n03', which wnids.txt does not have");
+  EXPECT_EQ(refused("../../etc/passwd\tn01"),
+            "file: line 1 names the file '../../etc/passwd', expected one of val/images");
+}
+
+TEST(TinyImageNet, ReadsTheOfficialLayout) {
+  const TemporaryDirectory directory;
+  const auto write = [&](const std::string& name, uint8_t grey) {
+    directory.write("tiny-imagenet-200/" + name, jpeg_file(64, 64, Bytes(64 * 64, grey), true));
+  };
+  directory.write("tiny-imagenet-200/wnids.txt", text_bytes("n02\nn01\n"));
+  for (const char* name : {"n02_0.JPEG", "n02_1.JPEG"}) {
+    write(std::string("train/n02/images/") + name, 20);
+  }
+  write("train/n01/images/n01_0.JPEG", 10);
+  write("val/images/val_0.JPEG", 30);
+  directory.write("tiny-imagenet-200/val/val_annotations.txt",
+                  text_bytes("val_0.JPEG\tn01\t0\t0\t63\t63\n"));
+  const DatasetSplits data = open_dataset("tiny-imagenet", directory.path());
+  EXPECT_EQ(data.train.shape, (MapShape{3, 64, 64}));
+  EXPECT_THAT(data.train.labels, ElementsAre(0, 1, 0));
+  EXPECT_THAT(data.test.labels, ElementsAre(1));
+  EXPECT_EQ(data.train.image(0)[100], 20);
+  EXPECT_EQ(data.train.image(1)[100], 10);
+  EXPECT_THAT(data.test.pixels, Each(30));
+  EXPECT_EQ(data.train.class_names, (std::vector<std::string>{"n02", "n01"}));
+
+  directory.write("tiny-imagenet-200/val/images/val_0.JPEG", text_bytes("\xff\xd8\xff nothing"));
+  EXPECT_THAT(refusal([&] { open_dataset("tiny-imagenet", directory.path()); }),
+              HasSubstr("val_0.JPEG is a damaged JPEG file"));
+}
+
+class ImageFolder : public ::testing::Test {
+ protected:
+  void write(const std::string& name, uint8_t value) const {
+    directory_.write(name, png_file(40, 40, Bytes(4800, value)));
+  }
+  DatasetSplits open(const DatasetOptions& options = {}) const {
+    return open_dataset("folder", directory_.path(), options);
+  }
+  TemporaryDirectory directory_;
+};
+
+TEST_F(ImageFolder, SplitsClassesByName) {
+  for (int i = 0; i < 20; ++i) {
+    write("cats/" + std::to_string(i) + ".png", 51);
+    write("dogs/" + std::to_string(i) + ".png", 204);
+  }
+  const DatasetSplits data = open({.size = 16});
+  EXPECT_EQ(data.train.class_names, (std::vector<std::string>{"cats", "dogs"}));
+  EXPECT_EQ(data.train.size(), 36);
+  EXPECT_THAT(data.test.labels, ElementsAre(0, 1, 0, 1));
+  EXPECT_EQ(data.train.shape, (MapShape{3, 16, 16}));
+  EXPECT_EQ(data.train.image(1)[5], 204);
+  EXPECT_THAT(data.normalisation.mean, Each(0.5F));
+  EXPECT_THAT(data.normalisation.deviation, Each(::testing::FloatNear(0.3F, 1e-6F)));
+}
+
+TEST_F(ImageFolder, TakesTheSplitThatIsThere) {
+  write("train/a/1.png", 1);
+  write("train/b/1.png", 2);
+  write("val/a/1.png", 3);
+  write("val/b/1.png", 4);
+  EXPECT_THAT(open().train.labels, ElementsAre(0, 1));
+  EXPECT_EQ(open().test.image(1)[0], 4);
+  std::filesystem::rename(directory_.path() / "val/b", directory_.path() / "val/c");
+  EXPECT_THAT(refusal([&] { open(); }), HasSubstr("has other class folders than"));
+  std::filesystem::remove_all(directory_.path() / "val");
+  EXPECT_THAT(refusal([&] { open(); }), EndsWith("has a folder train but neither test nor val"));
+}
+
+TEST_F(ImageFolder, RefusesEmptyFolders) {
+  EXPECT_THAT(refusal([&] { open(); }), EndsWith("expected one for each class"));
+  std::filesystem::create_directory(directory_.path() / "empty");
+  EXPECT_THAT(refusal([&] { open(); }), EndsWith("expected some that end in .jpeg, .jpg, .png"));
+}
+
+}  // namespace
+}  // namespace bntt
