@@ -13,10 +13,17 @@ constexpr std::array kPropagations = {Propagation::instant, Propagation::delayed
 /// Four hidden stages take four steps of a delayed run.
 int64_t steps_of(Propagation propagation) { return propagation == Propagation::delayed ? 9 : 6; }
 
+/// Once with every convolution of spikes walked, once with every one dense.
 void expect_agreement(const NetworkSpec& spec, Encoding encoding, NormMode mode) {
-  Network network(spec, /*seed=*/5);
-  make_unremarkable(network, encoding, kBatch);
-  ImposedRun(network, random_input(spec, encoding, kBatch, /*seed=*/11), mode).expect_all_agrees();
+  for (const float break_even : {100.0F, -1.0F}) {
+    SCOPED_TRACE(break_even > 0.0F ? "walked" : "dense");
+    Network network(spec, /*seed=*/5);
+    network.set_break_even(
+        std::vector<BreakEven>(network.stages().size(), {break_even, break_even}));
+    make_unremarkable(network, encoding, kBatch);
+    ImposedRun(network, random_input(spec, encoding, kBatch, /*seed=*/11), mode)
+        .expect_all_agrees();
+  }
 }
 
 void expect_agreement_in_both_modes(const NetworkSpec& spec,

@@ -1,0 +1,128 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/random.h"
+#include "layers/synapse.h"
+
+namespace bntt {
+namespace {
+
+StagePlan stage_plan(SynapseKind kind, MapShape source, int64_t pool, int64_t outputs) {
+  const MapShape input{source.channels, source.height / pool, source.width / pool};
+  const bool conv = kind == SynapseKind::conv3x3;
+  StagePlan plan;
+  plan.synapse = kind;
+  plan.source = source;
+  plan.pool_height = pool;
+  plan.pool_width = pool;
+  plan.input = input;
+  plan.output = conv ? MapShape{outputs, input.height, input.width} : MapShape{outputs, 1, 1};
+  plan.weights = (conv ? 9 * input.channels : input.size()) * outputs;
+  return plan;
+}
+
+Buffer<float> numbers(int64_t size, uint32_t which) {
+  Buffer<float> values(size);
+  for (int64_t i = 0; i < size; ++i) {
+    const auto bits =
+        draw4(7, Purpose::weights, {.sample = which, .block = static_cast<uint32_t>(i)});
+    values[i] = uniform01(bits[0]) - 0.5F;
+  }
+  return values;
+}
+
+/// Frame f has about f · 4 % of its places set; two planes of unequal weight.
+SpikeTrain spikes_of_rising_density(const MapShape& map, int64_t frames) {
+  SpikeTrain spikes(1, frames, map, {1.0F, -1.0F});
+  for (int64_t f = 0; f < frames; ++f) {
+    for (int64_t i = 0; i < map.size(); ++i) {
+      const auto bits =
+          draw4(7, Purpose::encoding,
+                {.sample = static_cast<uint32_t>(f), .block = static_cast<uint32_t>(i)});
+      if (uniform01(bits[0]) >= 0.04F * static_cast<float>(f)) continue;
+      const int64_t pixel = i / map.channels;
+      spikes.set(bits[1] % 2, 0, f, pixel / map.width, pixel % map.width, i % map.channels);
+    }
+  }
+  return spikes;
+}
+
+DenseTrain as_dense(const SpikeTrain& spikes) {
+  DenseTrain dense{1, spikes.batch(), spikes.shape(), false,
+                   Buffer<float>(spikes.batch() * spikes.shape().size())};
+  int64_t at = 0;
+  for (int64_t f = 0; f < spikes.batch(); ++f) {
+    for (int64_t y = 0; y < spikes.shape().height; ++y) {
+      for (int64_t x = 0; x < spikes.shape().width; ++x) {
+        for (int64_t c = 0; c < spikes.shape().channels; ++c) {
+          dense.values[at++] = spikes.value(0, f, y, x, c);
+        }
+      }
+    }
+  }
+  return dense;
+}
+
+struct Results {
+  Buffer<float> current, weight_gradient;
+};
+
+Results run(const StagePlan& plan, const Signal& input, const BreakEven& break_even) {
+  const auto synapse = make_synapse(plan);
+  synapse->set_break_even(break_even);
+  const Buffer<float> weights = numbers(plan.weights, 1);
+  const int64_t frames = stored_frames(input);
+  Results results{Buffer<float>(frames * plan.output.size()), Buffer<float>(plan.weights)};
+  synapse->forward(input, *synapse->prepare(weights.data()), results.current.data());
+  const Buffer<float> gradient = numbers(results.current.size(), 2);
+  synapse->weight_gradient(input, gradient.data(), results.weight_gradient.data());
+  return results;
+}
+
+double relative_error(const Buffer<float>& ours, const Buffer<float>& expected) {
+  double difference = 0.0;
+  double size = 0.0;
+  for (int64_t i = 0; i < ours.size(); ++i) {
+    difference += std::pow(ours[i] - expected[i], 2);
+    size += std::pow(expected[i], 2);
+  }
+  return std::sqrt(difference / size);
+}
+
+constexpr BreakEven kAlwaysWalk{100.0F, 100.0F};
+constexpr BreakEven kAlwaysDense{-1.0F, -1.0F};
+
+class SynapsePaths : public ::testing::TestWithParam<StagePlan> {};
+INSTANTIATE_TEST_SUITE_P(Shapes, SynapsePaths,
+                         ::testing::Values(stage_plan(SynapseKind::conv3x3, {8, 5, 6}, 1, 9),
+                                           stage_plan(SynapseKind::conv3x3, {17, 9, 8}, 2, 20),
+                                           stage_plan(SynapseKind::conv3x3, {3, 6, 6}, 1, 12),
+                                           stage_plan(SynapseKind::dense, {70, 5, 4}, 2, 33),
+                                           stage_plan(SynapseKind::dense, {130, 1, 1}, 1, 10)));
+
+TEST_P(SynapsePaths, SpikesAndTheSameRealValuesGiveTheSame) {
+  const SpikeTrain spikes = spikes_of_rising_density(GetParam().source, 12);
+  const Results dense = run(GetParam(), as_dense(spikes), {});
+  for (const BreakEven& break_even : {kAlwaysWalk, BreakEven{}, kAlwaysDense}) {
+    const Results ours = run(GetParam(), spikes, break_even);
+    EXPECT_LT(relative_error(ours.current, dense.current), 3e-6);
+    EXPECT_LT(relative_error(ours.weight_gradient, dense.weight_gradient), 3e-6);
+  }
+}
+
+TEST_P(SynapsePaths, EachFrameIsTakenByItsOwnDensity) {
+  const SpikeTrain spikes = spikes_of_rising_density(GetParam().source, 12);
+  const Results together = run(GetParam(), spikes, {});
+  const int64_t size = GetParam().output.size();
+  for (int64_t f = 0; f < spikes.batch(); ++f) {
+    const std::vector<int64_t> one = {f};
+    const Results alone = run(GetParam(), keep_images(Signal(spikes), one), {});
+    for (int64_t i = 0; i < size; ++i) {
+      ASSERT_EQ(alone.current[i], together.current[f * size + i]) << "frame " << f;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace bntt

@@ -1,0 +1,64 @@
+#include <gtest/gtest.h>
+
+#include <fstream>
+
+#include "base/files.h"
+#include "bntt/error.h"
+#include "bntt/zoo.h"
+#include "train/break_even_table.h"
+
+namespace bntt {
+namespace {
+
+namespace fs = std::filesystem;
+
+class BreakEvenTable : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    fs::remove_all(directory_);
+    fs::create_directories(directory_);
+  }
+  void TearDown() override { fs::remove_all(directory_); }
+
+  fs::path directory_ = fs::path(::testing::TempDir()) / "bntt-break-even";
+  fs::path file_ = directory_ / "new" / "break-even.json";
+  std::vector<StagePlan> stages_ =
+      plan_stages(vgg5({.input = {3, 8, 8}, .classes = 4, .steps = 2, .width = 0.125}));
+};
+
+bool same(const std::vector<BreakEven>& a, const std::vector<BreakEven>& b) {
+  return break_even_values(a) == break_even_values(b);
+}
+
+TEST_F(BreakEvenTable, MeasuresOnceAndRemembers) {
+  const auto first = machine_break_even(stages_, file_);
+  ASSERT_EQ(first.size(), stages_.size());
+  EXPECT_TRUE(fs::exists(file_));
+  const std::string text = read_text(file_);
+  EXPECT_TRUE(same(machine_break_even(stages_, file_), first));
+  EXPECT_EQ(read_text(file_), text);
+}
+
+TEST_F(BreakEvenTable, DoesWithoutADamagedFileAndReplacesIt) {
+  fs::create_directories(file_.parent_path());
+  std::ofstream(file_) << "{\"not\": [json";
+  const auto measured = machine_break_even(stages_, file_);
+  EXPECT_TRUE(same(machine_break_even(stages_, file_), measured));
+}
+
+TEST_F(BreakEvenTable, DoesWithoutAPlace) {
+  EXPECT_EQ(machine_break_even(stages_, "").size(), stages_.size());
+  std::ofstream(directory_ / "file") << "in the way";
+  EXPECT_EQ(machine_break_even(stages_, directory_ / "file" / "table.json").size(), stages_.size());
+}
+
+TEST(BreakEvenValues, OnePairForAllOrOneForEach) {
+  EXPECT_EQ(break_even_values(break_even_from({0.1, 0.2}, 2)),
+            (std::vector<double>{0.1, 0.2, 0.1, 0.2}));
+  EXPECT_EQ(break_even_values(break_even_from({0.1, 0.2, 0.3, 0.4}, 2)),
+            (std::vector<double>{0.1, 0.2, 0.3, 0.4}));
+  EXPECT_THROW(break_even_from({0.1, 0.2, 0.3}, 2), Error);
+}
+
+}  // namespace
+}  // namespace bntt
