@@ -215,7 +215,7 @@ TEST(Encoder, NamesRoundTrip) {
   }
   EXPECT_EQ(refusal([] { encoder_from_name("poison", "data.encoder"); }),
             "data.encoder: unknown encoder 'poison', expected one of poisson-unsigned, "
-            "poisson-signed, direct");
+            "poisson-signed, direct, events");
 }
 
 }  // namespace

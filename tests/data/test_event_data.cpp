@@ -121,10 +121,10 @@ TEST(Aedat3, RefusesWhatDoesNotFit) {
             "file has an event at x 128, y 0, expected 0 to 127");
   bytes.pop_back();
   EXPECT_EQ(refusal([&] { parse_aedat3(bytes, "file"); }),
-            "file announces a packet of 8 bytes at byte 71, but only 7 are left");
+            "file announces a packet of 8 bytes at byte 70, but only 7 are left");
   bytes.resize(bytes.size() - 20);
   EXPECT_EQ(refusal([&] { parse_aedat3(bytes, "file"); }),
-            "file ends in the middle of a packet's header, at byte 43");
+            "file ends in the middle of a packet's header, at byte 42");
 }
 
 TEST(Nmnist, ReadsFortyBitEvents) {
