@@ -108,9 +108,10 @@ panels.push({
     const { methods } = run.exit;
     const [base] = methods;
     slot(body, "table").replaceChildren(table(
-      ["rule", "settings", "accuracy", "mean steps", "synapse work", "spikes", "energy", "ms per image", "speed"],
+      ["rule", "accuracy", "mean steps", "synapse work", "spikes", "energy", "ms per image", "speed"],
       methods.map((method) => [
-        Object.hasOwn(kMethods, method.name) ? kMethods[method.name] : method.name, methodSettings(method),
+        [Object.hasOwn(kMethods, method.name) ? kMethods[method.name] : method.name,
+          element("span", { class: "sub" }, methodSettings(method))],
         percent(method.accuracy), fixed(method.mean_steps, 2), percent(100 * method.synapse_work, 1),
         count(method.spikes_per_image), energy(method.energy_pj), significant(method.ms_per_image),
         times(base.ms_per_image / method.ms_per_image),
