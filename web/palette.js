@@ -26,5 +26,12 @@ function sequential(position, alpha = 1) {
   const [a, b] = [channels(stops[low]), channels(stops[low + 1])];
   return rgb(a.map((value, i) => value + (b[i] - value) * (at - low)), alpha);
 }
-const layerColour = (index, all, alpha = 1) => sequential(all > 1 ? index / (all - 1) : 0.2, alpha);
+
+// A layer has one colour on the whole page; the readout, which has no spikes, is grey.
+function layerColour(run, name, alpha = 1) {
+  const hidden = run.network.stages.filter((stage) => !stage.readout).map((stage) => stage.name);
+  const index = hidden.indexOf(name);
+  if (index < 0) return faded(styleColour("faint"), alpha);
+  return sequential(hidden.length > 1 ? index / (hidden.length - 1) : 0.2, alpha);
+}
 const runColour = (index) => themed(kRunColours)[index % kRunColours.light.length];

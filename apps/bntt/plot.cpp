@@ -19,6 +19,7 @@ struct PlotArguments {
   std::string figure;
   std::string out;
   std::string layer;
+  double threshold = OutlineOptions{}.exit_threshold;
   std::optional<std::string> data;
   int64_t limit = AnalysisOptions{}.images;
   int threads = 0;
@@ -44,7 +45,7 @@ int plot(const PlotArguments& arguments) {
   if (arguments.out.empty()) fail("--out: expected the file to write, .svg or .png");
   const PictureFormat format = format_of(arguments.out);
   set_threads(arguments.threads);
-  Json run = run_outline(arguments.run);
+  Json run = run_outline(arguments.run, {.exit_threshold = arguments.threshold});
   if (entry.needs != AnalysisParts::none()) {
     AnalysisProgress progress(false);
     add_analyses(run, arguments.run,
@@ -68,6 +69,8 @@ void add_plot(CLI::App& app, Action& action) {
   command->add_option("--figure", arguments->figure, "which one; 'list' names them")->required();
   command->add_option("--out", arguments->out, "the file to write: .svg or .png");
   command->add_option("--layer", arguments->layer, "of gamma-histogram; default: the first");
+  command->add_option("--threshold", arguments->threshold,
+                      fmt::format("of gamma's exit region; default: {}", arguments->threshold));
   command->add_option("--data", arguments->data, "directory of the data set");
   command
       ->add_option(

@@ -123,7 +123,7 @@ int follow(const ReportArguments& arguments) {
     fail("--follow: serves the page of one run, expected one directory and no --out");
   }
   const std::string& run = arguments.runs.front();
-  Json document = report_document({run_outline(run, RunWeights::last)});
+  Json document = report_document({run_outline(run, {.weights = RunWeights::last})});
   catch_interrupts();
   LiveServer server(arguments.port);
   server.publish(document);
@@ -133,7 +133,7 @@ int follow(const ReportArguments& arguments) {
     if (now == seen) continue;
     seen = now;
     try {
-      document = report_document({run_outline(run, RunWeights::last)});
+      document = report_document({run_outline(run, {.weights = RunWeights::last})});
       server.publish(document);
       if (document["runs"][0]["learning"]["finished"] == false) continue;
       Json complete = run_outline(run);

@@ -1,5 +1,6 @@
 #include "report/gamma.h"
 
+#include <algorithm>
 #include <vector>
 
 #include "analyse/activity.h"
@@ -8,7 +9,9 @@
 namespace bntt {
 namespace {
 
-Json histogram_document(const Network& network, std::size_t stage, int64_t bins) {
+// Few channels in many bins would be a row of spikes.
+Json histogram_document(const Network& network, std::size_t stage) {
+  const auto bins = std::clamp<int64_t>(network.stages()[stage].output.channels, 12, 40);
   const std::vector<Histogram> histograms = gain_histograms(network, stage, bins);
   Json counts = Json::array();
   for (const Histogram& histogram : histograms) counts.push_back(histogram.counts);
@@ -17,7 +20,7 @@ Json histogram_document(const Network& network, std::size_t stage, int64_t bins)
 
 }  // namespace
 
-Json gamma_document(const Network& network, int64_t bins) {
+Json gamma_document(const Network& network) {
   Json layers = Json::array();
   for (std::size_t i = 0; i < network.stages().size(); ++i) {
     if (network.gain(i) == nullptr) continue;
@@ -34,7 +37,7 @@ Json gamma_document(const Network& network, int64_t bins) {
                       {"first_step", plan.first_step},
                       {"active_steps", plan.active_steps},
                       {"mean", means},
-                      {"histogram", histogram_document(network, i, bins)}});
+                      {"histogram", histogram_document(network, i)}});
   }
   return layers;
 }

@@ -8,6 +8,6 @@ namespace bntt {
 /// γ of every stage that has it, straight from a checkpoint, without running an image: [{name,
 /// channels, shared, first_step, active_steps, mean, histogram: {low, high, counts}}]. Steps that
 /// cannot reach the readout have a null mean.
-Json gamma_document(const Network& network, int64_t bins = 40);
+Json gamma_document(const Network& network);
 
 }  // namespace bntt

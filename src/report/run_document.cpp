@@ -15,9 +15,6 @@ namespace bntt {
 namespace {
 namespace fs = std::filesystem;
 
-// The paper's example, shown until an analysis proposes a better one.
-constexpr double kExitThreshold = 0.1;
-
 std::string run_name(const fs::path& directory) {
   const fs::path whole = fs::absolute(directory).lexically_normal();
   return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
@@ -175,7 +172,7 @@ class Analyses {
 
 }  // namespace
 
-Json run_outline(const fs::path& directory, RunWeights weights) {
+Json run_outline(const fs::path& directory, const OutlineOptions& options) {
   const RunPaths paths{directory};
   const RunConfig config = read_run_settings(paths);
   Json outline{{"name", run_name(directory)},
@@ -184,11 +181,11 @@ Json run_outline(const fs::path& directory, RunWeights weights) {
                {"network", unknown_network(config)},
                {"gamma", Json::array()}};
   if (has_checkpoint(paths)) {
-    const Network network = load_run_network(paths, weights);
+    const Network network = load_run_network(paths, options.weights);
     outline["network"] = network_document(network);
     outline["gamma"] = gamma_document(network);
-    outline["gamma_exit"] = {{"threshold", kExitThreshold},
-                             {"exit_step", exit_step(network, kExitThreshold)}};
+    outline["gamma_exit"] = {{"threshold", options.exit_threshold},
+                             {"exit_step", exit_step(network, options.exit_threshold)}};
   }
   return outline;
 }

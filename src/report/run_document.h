@@ -10,9 +10,14 @@
 
 namespace bntt {
 
+struct OutlineOptions {
+  RunWeights weights = RunWeights::best;
+  double exit_threshold = 0.1;  ///< the paper's example, shown until an analysis proposes another
+};
+
 /// What the run itself tells, without data and without running an image: settings, stages, learning
 /// curves, γ. A run that has no checkpoint yet has no stages.
-Json run_outline(const std::filesystem::path& directory, RunWeights weights = RunWeights::best);
+Json run_outline(const std::filesystem::path& directory, const OutlineOptions& options = {});
 
 /// What is measured.
 struct AnalysisParts {

@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/json.h"
@@ -51,8 +53,8 @@ TEST_F(Analyses, Exit) {
 TEST_F(Analyses, EvalStopsAtTheExitOfAThreshold) {
   const Json study = json_of({"exit"});
   for (const Json& point : study.at("sweep")) {
-    const Json eval =
-        json_of({"eval", "--exit-threshold", std::to_string(point.at("threshold").get<double>())});
+    const Json eval = json_of(
+        {"eval", "--exit-threshold", fmt::format("{}", point.at("threshold").get<double>())});
     EXPECT_EQ(eval.at("steps"), point.at("exit_step"));
     EXPECT_EQ(eval.at("accuracy"), point.at("accuracy"));
   }

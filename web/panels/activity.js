@@ -15,9 +15,9 @@ panels.push({
     chart(body, "spikes", {
       type: "line",
       description: "spikes per image of each layer against time step",
-      data: { datasets: layers.map((layer, i) => ({
+      data: { datasets: layers.map((layer) => ({
         label: layer.name,
-        ...lineLook(layerColour(i, layers.length)),
+        ...lineLook(layerColour(run, layer.name)),
         data: xy(stepsFrom1(layer.spikes_per_step), layer.spikes_per_step),
       })) },
       scales: { x: stepAxis("time step", run.network.steps), y: axis("spikes per image", { min: 0 }) },
@@ -36,14 +36,14 @@ panels.push({
     const layers = spikingLayers(run);
     const rates = layers.map((layer) => layer.spike_rate);
     const positive = rates.filter((rate) => rate > 0);
-    const low = 10 ** Math.floor(Math.log10(Math.min(0.1, ...positive) / 1.5));
+    const low = 10 ** Math.floor(Math.log10(Math.min(1, ...positive) / 1.5));
     chart(body, "spike-rate", {
       type: "bar",
       description: "spikes per neuron of each layer, logarithmic",
       data: { labels: layers.map((layer) => layer.name), datasets: [{
         label: "spikes per neuron",
         data: rates,
-        backgroundColor: layers.map((_, i) => layerColour(i, layers.length, 0.85)),
+        backgroundColor: layers.map((layer) => layerColour(run, layer.name, 0.85)),
         borderRadius: 4,
         maxBarThickness: 64,
       }] },

@@ -23,7 +23,7 @@ function methodSettings(method) {
   const parts = [];
   if (isNumber(method.gamma_threshold)) parts.push(`γ < ${significant(method.gamma_threshold, 2)}`);
   if (isNumber(method.window_threshold)) parts.push(`window |γ| ≥ ${significant(method.window_threshold, 2)}`);
-  if (isNumber(method.sample_limit)) parts.push(`limit ${significant(method.sample_limit, 3)}`);
+  if (isNumber(method.sample_limit)) parts.push(`${method.sample_exit} ≥ ${significant(method.sample_limit, 2)}`);
   return parts.join(", ");
 }
 
@@ -108,9 +108,10 @@ panels.push({
     const { methods } = run.exit;
     const [base] = methods;
     slot(body, "table").replaceChildren(table(
-      ["rule", "settings", "accuracy", "mean steps", "synapse work", "spikes", "energy", "ms per image", "speed"],
+      ["rule", "accuracy", "mean steps", "synapse work", "spikes", "energy", "ms per image", "speed"],
       methods.map((method) => [
-        Object.hasOwn(kMethods, method.name) ? kMethods[method.name] : method.name, methodSettings(method),
+        [Object.hasOwn(kMethods, method.name) ? kMethods[method.name] : method.name,
+          element("span", { class: "sub" }, methodSettings(method))],
         percent(method.accuracy), fixed(method.mean_steps, 2), percent(100 * method.synapse_work, 1),
         count(method.spikes_per_image), energy(method.energy_pj), significant(method.ms_per_image),
         times(base.ms_per_image / method.ms_per_image),
@@ -132,7 +133,7 @@ panels.push({
     [...made.querySelectorAll("tbody tr")].forEach((row, i) => [...row.querySelectorAll("td")].forEach((cell, step) => {
       const works = windows[i].active[step];
       cell.title = `${windows[i].name}, step ${step + 1}: ${works ? "works" : "rests"}`;
-      if (works) cell.style.backgroundColor = layerColour(i, windows.length, 0.8);
+      if (works) cell.style.backgroundColor = layerColour(run, windows[i].name, 0.8);
     }));
     slot(body, "table").replaceChildren(made);
   },

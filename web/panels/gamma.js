@@ -13,9 +13,9 @@ panels.push({
     const layers = run.gamma.filter((layer) => !layer.shared);
     const row = exitRow(run, view);
     const last = run.network.steps;
-    const sets = layers.map((layer, i) => ({
+    const sets = layers.map((layer) => ({
       label: layer.name,
-      ...lineLook(layerColour(i, layers.length)),
+      ...lineLook(layerColour(run, layer.name)),
       data: xy(stepsFrom1(layer.mean), layer.mean),
     }));
     if (row) {

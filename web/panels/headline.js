@@ -17,8 +17,9 @@ function headlineNumbers(run) {
   }
   const proposed = proposedExit(run);
   if (proposed) {
+    const all = run.exit.methods[0]?.accuracy;
     cards.push(["Leaving early", fixed(proposed.accuracy, 2), "%",
-      `after ${proposed.exit_step} of ${network.steps} steps, γ threshold ${significant(proposed.threshold, 2)}`]);
+      `after ${proposed.exit_step} of ${network.steps} steps; ${percent(all)} with all, on the same ${whole(run.exit.images)} images`]);
   }
   if (isNumber(joules?.measured_ratio)) {
     cards.push(["Energy against an ANN", significant(joules.measured_ratio), "× less",

@@ -17,7 +17,7 @@ panels.push({
         { label: "training", ...lineLook(colours[0]), ...manyPoints, data: xy(steps.map((s) => s.step), steps.map((s) => s.accuracy)) },
         { label: "validation", ...lineLook(colours[1]), data: xy(epochs.map((e) => e.step), epochs.map((e) => e.validation_accuracy)) },
       ] },
-      scales: { x: axis("training step", { type: "linear", bounds: "data" }), y: axis("accuracy (%)") },
+      scales: { x: axis("training step", { type: "linear", bounds: "data", min: 0, ticks: { includeBounds: false } }), y: axis("accuracy (%)") },
     });
   },
 });
@@ -40,7 +40,7 @@ panels.push({
         { label: "learning rate", ...lineLook(styleColour("good")), ...dashed, stepped: true, yAxisID: "rate", data: xy(at, steps.map((s) => s.learning_rate)) },
       ] },
       scales: {
-        x: axis("training step", { type: "linear", bounds: "data" }),
+        x: axis("training step", { type: "linear", bounds: "data", min: 0, ticks: { includeBounds: false } }),
         y: axis("loss", { min: 0 }),
         rate: axis("learning rate", { type: "logarithmic", position: "right", grid: { drawOnChartArea: false },
           ticks: { callback: decadesOnly } }),
@@ -64,11 +64,11 @@ panels.push({
       description: "share of neuron-steps that fire, per layer, against training step",
       data: { datasets: layers.map((layer, i) => ({
         label: layer.name,
-        ...lineLook(layerColour(i, layers.length)),
+        ...lineLook(layerColour(run, layer.name)),
         ...manyPoints,
         data: xy(steps.map((s) => s.step), steps.map((s) => 100 * s.density[i])),
       })) },
-      scales: { x: axis("training step", { type: "linear", bounds: "data" }), y: axis("neuron-steps that fire (%)", { min: 0 }) },
+      scales: { x: axis("training step", { type: "linear", bounds: "data", min: 0, ticks: { includeBounds: false } }), y: axis("neuron-steps that fire (%)", { min: 0 }) },
     });
   },
 });
@@ -86,9 +86,9 @@ panels.push({
     chart(body, "gamma-training", {
       type: "line",
       description: "mean gamma of each layer against epoch",
-      data: { datasets: layers.map((layer, i) => ({
+      data: { datasets: layers.map((layer) => ({
         label: layer.name,
-        ...lineLook(layerColour(i, layers.length)),
+        ...lineLook(layerColour(run, layer.name)),
         data: xy(epochs.map((e) => e.epoch), epochs.map((e) => mean(e.gamma[layer.name]))),
       })) },
       scales: { x: axis("epoch", { type: "linear", ticks: { precision: 0 } }), y: axis("mean γ", { min: 0 }) },

@@ -6,19 +6,19 @@ panels.push({
   id: "membrane",
   section: "Inside the network",
   title: "Membrane potential",
-  note: "Share of neuron-steps at each potential, at the moment of comparison with the threshold. What lies to the right of it fires.",
+  note: "Share of neuron-steps at each potential, at the moment of comparison with the threshold. What lies to the right of it fires; the ends hold all that lies beyond.",
   has: (run) => membraneLayers(run).length > 0,
   draw(body, run) {
     const layers = membraneLayers(run);
     chart(body, "membrane", {
       type: "line",
       description: "distribution of the membrane potential per layer",
-      data: { datasets: layers.map((layer, i) => {
+      data: { datasets: layers.map((layer) => {
         const { low, high, counts } = layer.membrane.histogram;
         const all = Math.max(1, counts.reduce((sum, n) => sum + n, 0));
         const width = (high - low) / counts.length;
         return {
-          label: layer.name, ...lineLook(layerColour(i, layers.length)), ...manyPoints, tension: 0.3,
+          label: layer.name, ...lineLook(layerColour(run, layer.name)), ...manyPoints, tension: 0.3,
           data: counts.map((n, bin) => ({ x: low + (bin + 0.5) * width, y: (100 * n) / all })),
         };
       }) },

@@ -17,7 +17,7 @@ panels.push({
           element("figcaption", {}, sample.truth === sample.predicted ? `${sample.truth} ✓` : `${sample.truth}, taken for ${sample.predicted}`)),
         sample.accumulated.map((part) => element("figure", {}, picture(part.image, `after ${part.steps} steps`),
           element("figcaption", {}, part.steps === 1 ? "1 step" : `${part.steps} steps`))));
-      strip.style.gridTemplateColumns = `repeat(${1 + sample.accumulated.length}, minmax(0, 120px))`;
+      strip.style.gridTemplateColumns = `repeat(${1 + sample.accumulated.length}, minmax(0, 1fr))`;
       return strip;
     }));
   },

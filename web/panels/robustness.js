@@ -1,7 +1,8 @@
 "use strict";
 
+// ε counts in 1/255, as it is quoted; σ in pixels of 0..1.
 const attackCurve = (run, kind) => (run.robustness?.curves.find((curve) => curve.kind === kind)?.points ?? [])
-  .map((point) => ({ x: point.strength, y: point.accuracy }));
+  .map((point) => ({ x: kind === "noise" ? point.strength : 255 * point.strength, y: point.accuracy }));
 
 const attackPanel = (id, title, note, names, unit) => ({
   id,
@@ -23,10 +24,9 @@ const attackPanel = (id, title, note, names, unit) => ({
         data: attackCurve(run, kind),
       })) },
       scales: {
-        x: axis(unit, { type: "linear", ...(id === "noise" ? {} : { ticks: { callback: (value) => fixed(value * 255, 1).replace(/\.0$/, "") } }) }),
+        x: axis(unit, { type: "linear" }),
         y: axis("accuracy (%)", { suggestedMin: 0 }),
       },
-      plugins: id === "noise" ? {} : { tooltip: { callbacks: { title: (items) => `ε = ${fixed(items[0].parsed.x * 255, 1)}/255` } } },
     });
     slot(body, "images", "p", { class: "absent" }).textContent = `On the first ${whole(run.robustness.images)} test images.`;
   },
