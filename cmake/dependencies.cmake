@@ -4,6 +4,7 @@ find_package(ZLIB REQUIRED)
 find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(hwy REQUIRED)
+find_package(benchmark REQUIRED)
 find_package(PNG REQUIRED)
 
 # Debian's dnnl package configuration asks for OpenCL; the library alone is all we need.

@@ -142,6 +142,8 @@ void add_bench(CLI::App& app, Action& action) {
            "Time inference: latency of single images, images per second of batches",
            "bntt bench infer --run runs/narrow --density 0.05,0.02 --json");
 
+  add_bench_kernels(*command, action);
+
   auto* worker = command->add_subcommand("worker", "")->group("");  // started by bench itself
   auto job = std::make_shared<std::string>();
   worker->add_option("job", *job)->required();

@@ -29,6 +29,7 @@ class Seconds {
 OurEngine::OurEngine(const Job& job)
     : job_(job), workload_(unpack_workload(job.network, job.images)), sgd_(workload_.network, {}) {
   set_threads(static_cast<int>(job.threads));
+  if (job.kind == Kind::infer) state_ = workload_.network.start(job.batch);
 }
 
 void OurEngine::warm_up() {
@@ -83,9 +84,9 @@ void OurEngine::infer() {
   Activity activity;
   for (int64_t first = 0; first < images; first += job_.batch) {
     Signal input = encode_timed(slice(workload_.images, first, job_.batch));
-    ChainState state = network.start(job_.batch);
-    network.advance(input, state, counting ? &activity : nullptr);
-    network.logits(state);
+    network.restart(state_, job_.batch);
+    network.advance(input, state_, counting ? &activity : nullptr);
+    network.logits(state_);
     input_ = std::move(input);
   }
   if (counting) density_ = density_of(network, activity);

@@ -26,6 +26,7 @@ class OurEngine final : public Engine {
   Job job_;
   Workload workload_;
   Sgd sgd_;
+  ChainState state_;  // of inference: weights are laid out once
   Density density_;
   Signal input_;  // of the last batch
   int64_t units_ = 0;

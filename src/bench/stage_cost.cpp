@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/unpack.h"
+#include "layers/conv_winograd.h"
 
 namespace bntt::bench {
 namespace {
@@ -15,12 +16,25 @@ bool is_synapse(StagePhase phase) {
   return phase != StagePhase::neuron_forward && phase != StagePhase::neuron_backward;
 }
 
-/// How a synapse did its work.
-std::string path_of(const StagePlan& plan, bool reads_spikes, StagePhase phase) {
+/// How a synapse does its work when it meets `places` spikes per place of its input. Frames are
+/// judged one by one in forward, so that the name is that of the average frame.
+std::string path_of(const StagePlan& plan, const BreakEven& break_even, bool reads_spikes,
+                    double places, StagePhase phase) {
   if (!is_synapse(phase)) return "";
-  const bool walks =
-      reads_spikes && plan.synapse == SynapseKind::conv3x3 && phase != StagePhase::input_gradient;
-  return walks ? "walk" : "direct";
+  const bool sees_spikes = reads_spikes && phase != StagePhase::input_gradient;
+  if (plan.synapse != SynapseKind::conv3x3) return sees_spikes ? "walk" : "matmul";
+  const std::string dense = ConvWinograd::suits(plan) ? "winograd" : "direct";
+  if (!sees_spikes) return dense;
+  const float limit =
+      phase == StagePhase::synapse_forward ? break_even.forward : break_even.weight_gradient;
+  return ConvWinograd::suits(plan) && places > limit ? dense : "walk";
+}
+
+/// Multiplications of a path, as a share of those of the direct one.
+double work_share(const std::string& path, double places) {
+  constexpr double kWinograd = 36.0 / 144.0;
+  if (path == "walk") return places;
+  return path == "winograd" ? kWinograd : 1.0;
 }
 
 /// Least traffic per neuron-step. Forward: the current is written by the synapse, read once by the
@@ -39,24 +53,24 @@ double bytes_per_neuron_step(StagePhase phase) {
   }
 }
 
+/// What a stage reads.
 struct Frames {
-  int64_t count = 0;     // images times stored steps
-  bool spikes = true;    // what the stage reads
-  double density = 1.0;  // of that
+  int64_t count = 0;  // images times stored steps
+  bool spikes = true;
+  double density = 1.0;
 };
 
-PhaseCost phase_cost(const StagePlan& plan, StagePhase phase, double seconds, const Frames& input,
-                     int64_t neuron_frames) {
+PhaseCost phase_cost(const StagePlan& plan, const BreakEven& break_even, StagePhase phase,
+                     double seconds, const Frames& input, int64_t neuron_frames) {
+  // A spike behind a pool is walked like any other: a pooled place sees all of its window's.
+  const double places = input.density * static_cast<double>(plan.pool_height * plan.pool_width);
   PhaseCost cost{.name = kPhaseNames.at(static_cast<std::size_t>(phase)),
-                 .path = path_of(plan, input.spikes, phase),
+                 .path = path_of(plan, break_even, input.spikes, places, phase),
                  .seconds = seconds};
   const auto outputs = static_cast<double>(plan.output.size());
   if (is_synapse(phase)) {
     cost.dense_flops = 2.0 * static_cast<double>(plan.macs * input.count);
-    // A spike behind a pool is walked like any other: a pooled pixel sees all of its window's.
-    const auto window = static_cast<double>(plan.pool_height * plan.pool_width);
-    cost.needed_flops =
-        cost.path == "walk" ? cost.dense_flops * input.density * window : cost.dense_flops;
+    cost.needed_flops = cost.dense_flops * work_share(cost.path, places);
     cost.bytes = bytes_per_neuron_step(phase) * outputs * static_cast<double>(input.count);
   } else {
     cost.bytes = bytes_per_neuron_step(phase) * outputs * static_cast<double>(neuron_frames);
@@ -103,8 +117,8 @@ std::vector<StageCost> stage_costs(const Network& network, const StageSeconds& s
     const auto of_stage = seconds.find(plan.name);
     for (std::size_t p = 0; of_stage != seconds.end() && p < kStagePhases; ++p) {
       if (of_stage->second[p] <= 0.0) continue;
-      cost.phases.push_back(phase_cost(plan, static_cast<StagePhase>(p), of_stage->second[p],
-                                       frames, images * steps));
+      cost.phases.push_back(phase_cost(plan, network.break_even()[i], static_cast<StagePhase>(p),
+                                       of_stage->second[p], frames, images * steps));
     }
     costs.push_back(std::move(cost));
   }

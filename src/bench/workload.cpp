@@ -8,6 +8,7 @@
 #include "base/safetensors.h"
 #include "bntt/zoo.h"
 #include "data/dataset.h"
+#include "train/break_even_table.h"
 #include "train/checkpoint.h"
 #include "train/run_settings.h"
 #include "train/trainer.h"
@@ -45,8 +46,14 @@ Images noise_images(int64_t count) {
   return images;
 }
 
-Images open_images(const std::string& name, const std::string& directory, int64_t count) {
-  DatasetSplits splits = open_dataset(name, directory, {.need_train = false, .limit_test = count});
+Images open_images(const std::string& name, const std::string& directory, DatasetOptions options,
+                   int64_t count) {
+  options.need_train = false;
+  options.limit_test = count;
+  DatasetSplits splits = open_dataset(name, directory, options);
+  if (splits.test.kind != SampleKind::image) {
+    fail("bench: takes images, but {} holds event recordings", name);
+  }
   return {std::move(splits.test), std::move(splits.normalisation), name};
 }
 
@@ -58,9 +65,9 @@ std::string data_set_in(const fs::path& directory) {
 }
 
 Images find_images(const std::string& directory, int64_t count) {
-  if (!directory.empty()) return open_images(data_set_in(directory), directory, count);
+  if (!directory.empty()) return open_images(data_set_in(directory), directory, {}, count);
   try {
-    return open_images("fashion-mnist", "", count);
+    return open_images("fashion-mnist", "", {}, count);
   } catch (const Error&) {  // not installed
     return noise_images(count);
   }
@@ -101,21 +108,30 @@ Network rebuild(const Network& network, NetworkSpec spec) {
   return rebuilt;
 }
 
+/// Those of the run, or what this machine knows or measures, as before a run's first step.
+void choose_break_even(Network& network, const std::vector<double>& of_run) {
+  network.set_break_even(of_run.empty() ? machine_break_even(network.stages(), break_even_file())
+                                        : break_even_from(of_run, network.stages().size()));
+}
+
 Workload workload_of_run(const WorkloadOptions& options) {
   const RunPaths paths{options.run};
   const RunConfig config = read_run_settings(paths);
   const Network network = load_run_network(paths);
   const std::string directory = options.data.empty() ? config.data.dir : options.data;
-  const Images images = open_images(config.data.name, directory, options.images);
+  const Images images =
+      open_images(config.data.name, directory, dataset_options(config), options.images);
   if (images.set.shape != network.spec().input) {
     fail("{}: its network is not for the data set {}", options.run, config.data.name);
   }
   DatasetSplits described{.train = {.shape = images.set.shape},
                           .normalisation = images.normalisation};
-  return {.network = rebuild(network, with_momentum_one(network.spec())),
-          .images = first_images(images.set, options.images),
-          .encoder = encoder_for(config, described),
-          .images_from = images.name};
+  Workload workload{.network = rebuild(network, with_momentum_one(network.spec())),
+                    .images = first_images(images.set, options.images),
+                    .encoder = encoder_for(config, described),
+                    .images_from = images.name};
+  choose_break_even(workload.network, config.train.break_even);
+  return workload;
 }
 
 }  // namespace
@@ -127,10 +143,12 @@ Workload make_workload(const WorkloadOptions& options) {
                                                        .classes = images.set.classes,
                                                        .steps = options.steps,
                                                        .width = options.width});
-  return {.network = Network(with_momentum_one(spec), kSeed),
-          .images = first_images(images.set, options.images),
-          .encoder = {EncoderKind::poisson_signed, images.normalisation},
-          .images_from = images.name};
+  Workload workload{.network = Network(with_momentum_one(spec), kSeed),
+                    .images = first_images(images.set, options.images),
+                    .encoder = {EncoderKind::poisson_signed, images.normalisation},
+                    .images_from = images.name};
+  choose_break_even(workload.network, {});
+  return workload;
 }
 
 Batch slice(const Batch& images, int64_t first, int64_t count) {
@@ -148,6 +166,10 @@ std::vector<uint8_t> pack_network(const Workload& workload) {
 }
 
 std::vector<uint8_t> pack_images(const Workload& workload) {
+  std::vector<float> break_even;
+  for (const BreakEven& stage : workload.network.break_even()) {
+    break_even.insert(break_even.end(), {stage.forward, stage.weight_gradient});
+  }
   const Batch& images = workload.images;
   const ChannelStatistics& statistics = workload.encoder.normalisation;
   const auto channels = static_cast<int64_t>(statistics.mean.size());
@@ -160,7 +182,9 @@ std::vector<uint8_t> pack_images(const Workload& workload) {
                                 images.images.span()),
                    integer_tensor("labels", {images.size()}, images.labels),
                    float_tensor("mean", {channels}, statistics.mean),
-                   float_tensor("deviation", {channels}, statistics.deviation)}});
+                   float_tensor("deviation", {channels}, statistics.deviation),
+                   float_tensor("break_even", {static_cast<int64_t>(break_even.size()) / 2, 2},
+                                break_even)}});
 }
 
 Workload unpack_workload(const std::string& network_file, const std::string& images_file) {
@@ -183,6 +207,15 @@ Workload unpack_workload(const std::string& network_file, const std::string& ima
     fail("{}: its images do not fit the network", images_file);
   }
   for (int64_t i = 0; i < images.size(); ++i) images.sample_ids.push_back(static_cast<uint32_t>(i));
+  const auto thresholds = tensor("break_even").floats();
+  std::vector<BreakEven> break_even = network.break_even();
+  if (thresholds.size() != 2 * break_even.size()) {
+    fail("{}: its break-even table does not fit the network", images_file);
+  }
+  for (std::size_t i = 0; i < break_even.size(); ++i) {
+    break_even[i] = {thresholds[2 * i], thresholds[2 * i + 1]};
+  }
+  network.set_break_even(std::move(break_even));
   const auto mean = tensor("mean").floats();
   const auto deviation = tensor("deviation").floats();
   return {.network = std::move(network),

@@ -38,7 +38,7 @@ Batch slice(const Batch& images, int64_t first, int64_t count);
 
 inline constexpr uint64_t kSeed = 1;
 
-/// As files for the workers.
+/// As files for the workers; the break-even table of the convolutions goes with the images.
 std::vector<uint8_t> pack_network(const Workload& workload);
 std::vector<uint8_t> pack_images(const Workload& workload);
 Workload unpack_workload(const std::string& network_file, const std::string& images_file);

@@ -1,0 +1,188 @@
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "bench_kernels.h"
+#include "kernels/dense_convolution.h"
+#include "kernels/kernel_set.h"
+
+namespace bntt::cli {
+namespace {
+
+using kernels::KernelSet;
+using kernels::SpikeConvolution;
+using kernels::WinogradConvolution;
+
+constexpr int64_t kFrames = 4;
+
+/// A convolution of VGG9 on CIFAR-10, or for the plain reference one that it can finish.
+struct ConvolutionCase {
+  std::string name;
+  kernels::PooledMap map;
+  int64_t outputs;
+
+  MapShape input() const { return map.pooled(); }
+  MapShape output() const { return {outputs, input().height, input().width}; }
+  double dense_flops() const {
+    return 2.0 * 9.0 * static_cast<double>(kFrames * input().size() * outputs);
+  }
+};
+
+const std::vector<ConvolutionCase>& vgg9_convolutions() {
+  static const std::vector<ConvolutionCase> cases = {
+      {"conv2", {{64, 32, 32}}, 64},   {"conv3-behind-pool", {{64, 32, 32}, 2, 2}, 128},
+      {"conv4", {{128, 16, 16}}, 128}, {"conv5-behind-pool", {{128, 16, 16}, 2, 2}, 256},
+      {"conv6", {{256, 8, 8}}, 256},
+  };
+  return cases;
+}
+
+const std::vector<ConvolutionCase>& cases_for(const KernelSet& set) {
+  static const std::vector<ConvolutionCase> small = {{"small", {{16, 8, 8}}, 16}};
+  return set.vector_floats == 1 ? small : vgg9_convolutions();
+}
+
+struct Walk {
+  SpikeConvolution convolution;
+  Buffer<SpikeWord> words;
+  Buffer<int32_t> starts;
+  Buffer<int32_t> entries;
+  Buffer<float> weights;  // packed, or their gradient
+  Buffer<float> maps;     // output, or the bordered gradient of a block
+
+  kernels::SpikePlane plane() const { return {words.data(), 1.0F, kFrames}; }
+  kernels::SpikeLists lists() { return {starts.data(), entries.data()}; }
+};
+
+std::shared_ptr<Walk> make_walk(const KernelSet& set, const ConvolutionCase& c, double density) {
+  auto walk = std::make_shared<Walk>();
+  walk->convolution = {c.map, c.outputs, set.channels_per_block(c.outputs)};
+  walk->words = random_spikes(kFrames * c.map.source.pixels(), c.map.source.channels, density);
+  walk->starts = Buffer<int32_t>(
+      std::max(kernels::pixel_list_starts(c.map, kFrames), kernels::channel_list_starts(c.map)));
+  walk->entries = Buffer<int32_t>(kernels::list_entries(c.map, kFrames));
+  walk->weights = random_floats(walk->convolution.packed_size());
+  return walk;
+}
+
+void add_walks(const KernelSet& set, const ConvolutionCase& c, double density) {
+  const std::string suffix = fmt::format("/{}/{}/density:{}", set.name, c.name, density);
+  auto forward = make_walk(set, c, density);
+  forward->maps = Buffer<float>(kFrames * c.output().size());
+  add_benchmark("walk-forward" + suffix, {.dense_flops = c.dense_flops()}, [forward, &set] {
+    kernels::list_by_pixel(forward->convolution.map, forward->plane(), forward->lists());
+    set.spike_conv_forward(forward->convolution, forward->plane(), forward->lists(),
+                           forward->weights.data(), false, forward->maps.data());
+  });
+
+  auto gradient = make_walk(set, c, density);
+  const SpikeConvolution& convolution = gradient->convolution;
+  gradient->maps = random_floats(kFrames * (c.input().height + 2) * (c.input().width + 2) *
+                                 convolution.block_channels);
+  add_benchmark(
+      "walk-weight-gradient" + suffix, {.dense_flops = c.dense_flops()}, [gradient, &set] {
+        const SpikeConvolution& shape = gradient->convolution;
+        kernels::list_by_channel(shape.map, gradient->plane(), gradient->lists());
+        for (int64_t block = 0; block < shape.blocks(); ++block) {
+          set.spike_conv_weight_gradient(shape, gradient->plane(), gradient->lists(),
+                                         gradient->maps.data(),
+                                         gradient->weights.data() + block * shape.block_weights());
+        }
+      });
+}
+
+struct Maps {
+  explicit Maps(const ConvolutionCase& c)
+      : input(random_floats(kFrames * c.input().size())),
+        output(random_floats(kFrames * c.output().size())),
+        weights(random_floats(9 * c.input().channels * c.outputs)) {}
+  Buffer<float> input;
+  Buffer<float> output;
+  Buffer<float> weights;
+};
+
+void add_direct(const ConvolutionCase& c) {
+  struct Direct : Maps {
+    explicit Direct(const ConvolutionCase& described)
+        : Maps(described),
+          convolution(described.input(), described.outputs, kFrames),
+          packed(convolution.pack_for_forward(weights.data())),
+          packed_back(convolution.pack_for_input_gradient(weights.data())),
+          gradient(convolution.packed_gradient_size()) {}
+    kernels::DenseConvolution convolution;
+    Buffer<float> packed;
+    Buffer<float> packed_back;
+    Buffer<float> gradient;
+  };
+  auto direct = std::make_shared<Direct>(c);
+  const Work work{.dense_flops = c.dense_flops()};
+  add_benchmark("direct-forward/onednn/" + c.name, work, [direct] {
+    direct->convolution.forward(direct->input.data(), direct->packed.data(), direct->output.data());
+  });
+  add_benchmark("direct-input-gradient/onednn/" + c.name, work, [direct] {
+    direct->convolution.input_gradient(direct->output.data(), direct->packed_back.data(),
+                                       direct->input.data());
+  });
+  add_benchmark("direct-weight-gradient/onednn/" + c.name, work, [direct] {
+    direct->convolution.weight_gradient(direct->input.data(), direct->output.data(),
+                                        direct->gradient.data());
+  });
+}
+
+void add_winograd(const KernelSet& set, const ConvolutionCase& c) {
+  struct Winograd : Maps {
+    Winograd(const KernelSet& set_of, const ConvolutionCase& described)
+        : Maps(described),
+          convolution{described.input(), described.outputs, set_of.winograd_panel} {
+      const int64_t rows = WinogradConvolution::kRowsTogether;
+      tiles = {0, convolution.tiles_per_frame() * kFrames};
+      const int64_t rounded = (tiles.count + rows - 1) / rows * rows;
+      scratch = Buffer<float>(
+          std::max(convolution.forward_scratch(rounded), convolution.gradient_scratch(rounded)));
+      packed = Buffer<float>(convolution.packed_size());
+      for (int64_t panel = 0; panel < convolution.panels(); ++panel) {
+        kernels::pack_winograd_weights(convolution, weights.data(), panel, packed.data());
+      }
+      gradient = Buffer<float>::zeros(convolution.gradient_size());
+      for (int64_t frame = 0; frame < kFrames; ++frame) {
+        inputs.push_back(input.data() + frame * described.input().size());
+        outputs.push_back(output.data() + frame * described.output().size());
+        gradients.push_back(outputs.back());
+      }
+    }
+    WinogradConvolution convolution;
+    kernels::WinogradTiles tiles;
+    Buffer<float> scratch;
+    Buffer<float> packed;
+    Buffer<float> gradient;
+    std::vector<const float*> inputs;
+    std::vector<float*> outputs;
+    std::vector<const float*> gradients;
+  };
+  auto winograd = std::make_shared<Winograd>(set, c);
+  const Work work{.dense_flops = c.dense_flops()};
+  add_benchmark(fmt::format("winograd-forward/{}/{}", set.name, c.name), work, [winograd, &set] {
+    set.winograd_forward(winograd->convolution, winograd->packed.data(), winograd->inputs.data(),
+                         winograd->tiles, winograd->scratch.data(), winograd->outputs.data());
+  });
+  add_benchmark(fmt::format("winograd-weight-gradient/{}/{}", set.name, c.name), work,
+                [winograd, &set] {
+                  set.winograd_weight_gradient(winograd->convolution, winograd->inputs.data(),
+                                               winograd->gradients.data(), winograd->tiles,
+                                               winograd->scratch.data(), winograd->gradient.data());
+                });
+}
+
+}  // namespace
+
+void add_convolution_benchmarks(const std::vector<double>& densities) {
+  for (const KernelSet& set : kernels::kernel_sets()) {
+    for (const ConvolutionCase& c : cases_for(set)) {
+      for (const double density : densities) add_walks(set, c, density);
+      add_winograd(set, c);
+    }
+  }
+  for (const ConvolutionCase& c : vgg9_convolutions()) add_direct(c);
+}
+
+}  // namespace bntt::cli

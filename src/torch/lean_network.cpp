@@ -1,0 +1,195 @@
+#include "torch/lean_network.h"
+
+#include <torch/torch.h>
+
+#include "base/check.h"
+#include "base/fail.h"
+#include "torch/conversion.h"
+
+namespace bntt {
+namespace {
+
+void expect_supported(const NetworkSpec& spec, const std::vector<StagePlan>& stages) {
+  const auto refuse = [](const std::string& what) {
+    fail("the LibTorch comparison takes {}", what);
+  };
+  if (spec.propagation != Propagation::instant) refuse("instant propagation only");
+  for (const StagePlan& plan : stages) {
+    if (plan.readout) {
+      if (plan.norm.kind != NormKind::none) refuse("a readout without norm only");
+      continue;
+    }
+    if (plan.norm.kind != NormKind::bntt) refuse("BNTT only");
+    if (plan.neuron.kind == NeuronKind::relu) refuse("spiking neurons only");
+    if (plan.neuron.reset != Reset::soft || !plan.neuron.detach_reset) {
+      refuse("soft resets without gradient only");
+    }
+    if (plan.neuron.surrogate.kind != SurrogateKind::triangle)
+      refuse("the triangle surrogate only");
+  }
+}
+
+double leak_of(const NeuronSpec& neuron) {
+  return neuron.kind == NeuronKind::lif ? static_cast<double>(neuron.leak) : 1.0;
+}
+
+/// v_t = λ (v_{t−1} − θ o_{t−1}) + y_t, o_t = [v_t > θ] for all steps. Backward with the triangle:
+/// ∂L/∂y_t = ∂L/∂o_t · α max(0, 1 − |v_t − θ|/θ) + λ ∂L/∂y_{t+1}.
+/// Keeps: v_t, in the memory of y_t (batch norm does not need its own output again).
+struct LifFunction : torch::autograd::Function<LifFunction> {
+  static torch::Tensor forward(torch::autograd::AutogradContext* context,
+                               const std::vector<torch::Tensor>& drive, double leak,
+                               double threshold, double alpha) {
+    const auto steps = static_cast<int64_t>(drive.size());
+    auto sizes = drive[0].sizes().vec();
+    const int64_t batch = sizes[0];
+    sizes[0] *= steps;
+    torch::Tensor spikes =
+        torch::empty(sizes, drive[0].options(), drive[0].suggest_memory_format());
+    std::vector<torch::Tensor> membranes;
+    torch::Tensor fired;
+    for (int64_t t = 0; t < steps; ++t) {
+      torch::Tensor membrane = drive[t].detach();
+      if (t > 0) membrane.add_(membranes.back(), leak).sub_(fired, leak * threshold);
+      fired = spikes.narrow(0, t * batch, batch);
+      at::gt_out(fired, membrane, threshold);
+      membranes.push_back(std::move(membrane));
+    }
+    context->saved_data["membranes"] = membranes;
+    context->saved_data["leak"] = leak;
+    context->saved_data["threshold"] = threshold;
+    context->saved_data["alpha"] = alpha;
+    return spikes;
+  }
+
+  static torch::autograd::tensor_list backward(torch::autograd::AutogradContext* context,
+                                               const torch::autograd::tensor_list& gradients) {
+    std::vector<torch::Tensor> membranes = context->saved_data["membranes"].toTensorVector();
+    const double leak = context->saved_data["leak"].toDouble();
+    const double threshold = context->saved_data["threshold"].toDouble();
+    const double alpha = context->saved_data["alpha"].toDouble();
+    const auto steps = static_cast<int64_t>(membranes.size());
+    const int64_t batch = gradients[0].size(0) / steps;
+    torch::autograd::tensor_list result(steps + 3);
+    for (int64_t t = steps - 1; t >= 0; --t) {
+      torch::Tensor slope = membranes[t].sub_(threshold).abs_().mul_(-alpha / threshold);
+      slope.add_(alpha).clamp_min_(0.0).mul_(gradients[0].narrow(0, t * batch, batch));
+      if (t + 1 < steps) slope.add_(result[t + 1], leak);
+      result[t] = std::move(slope);
+    }
+    return result;
+  }
+};
+
+}  // namespace
+
+LeanNetwork::LeanNetwork(const Network& network, at::MemoryFormat layout)
+    : steps_(network.spec().steps), layout_(layout) {
+  expect_supported(network.spec(), network.stages());
+  const auto& readout = std::get<Readout>(network.spec().stages.back());
+  readout_scale_ = readout.divide_by_steps ? 1.0 / static_cast<double>(steps_) : 1.0;
+  auto parameter = network.parameters().begin();
+  for (std::size_t i = 0; i < network.stages().size(); ++i) {
+    Stage stage{.plan = network.stages()[i]};
+    const MapShape& input = stage.plan.input;
+    torch::Tensor weight = to_tensor(*parameter, parameter->value, torch::kFloat32);
+    if (stage.plan.synapse == SynapseKind::dense) {
+      weight = weight.view({-1, input.channels, input.height, input.width});
+    }
+    stage.weight = register_parameter(stage.plan.name + "_weight", weight.contiguous(layout));
+    ++parameter;
+    if (!stage.plan.readout) {
+      const torch::Tensor gain = to_tensor(*parameter, parameter->value, torch::kFloat32);
+      stage.gain = register_parameter(stage.plan.name + "_gain", gain.clone());
+      ++parameter;
+      const RunningStatistics& statistics = network.statistics()[i];
+      const MapShape row = {stage.plan.output.channels, 1, 1};
+      const auto rows = [&](const Buffer<float>& values) {
+        return to_tensor(values, 1, row, torch::kFloat32).view({steps_, -1}).clone();
+      };
+      const auto keep = [&](const char* what, const torch::Tensor& values) {
+        return register_buffer(stage.plan.name + what, values);
+      };
+      stage.mean = keep("_mean", rows(statistics.mean));
+      stage.variance = keep("_variance", rows(statistics.variance));
+      const torch::Tensor scale =
+          gain / torch::sqrt(stage.variance + static_cast<double>(stage.plan.norm.epsilon));
+      stage.scale = keep("_scale", scale.view({steps_, 1, -1, 1, 1}));
+      stage.shift = keep("_shift", (-scale * stage.mean).view({steps_, 1, -1, 1, 1}));
+    }
+    stages_.push_back(std::move(stage));
+  }
+}
+
+torch::Tensor LeanNetwork::current_of(const Stage& stage, torch::Tensor frames) {
+  const StagePlan& plan = stage.plan;
+  if (plan.pool_height > 1 || plan.pool_width > 1) {
+    frames = torch::avg_pool2d(frames, {plan.pool_height, plan.pool_width});
+  }
+  return torch::conv2d(frames, stage.weight, /*bias=*/{}, /*stride=*/1,
+                       plan.synapse == SynapseKind::conv3x3 ? 1 : 0);
+}
+
+torch::Tensor LeanNetwork::forward_training(const torch::Tensor& input, int64_t batch) {
+  torch::Tensor signal = input;
+  for (const Stage& stage : stages_) {
+    const torch::Tensor current = current_of(stage, signal);
+    if (stage.plan.readout) {
+      return current.view({steps_, batch, -1}).sum(0) * readout_scale_;
+    }
+    std::vector<torch::Tensor> drive = current.size(0) == batch
+                                           ? std::vector<torch::Tensor>(steps_, current)
+                                           : current.chunk(steps_);
+    for (int64_t t = 0; t < steps_; ++t) {
+      drive[t] = torch::batch_norm(drive[t], stage.gain[t], /*bias=*/{}, stage.mean[t],
+                                   stage.variance[t], /*training=*/true, stage.plan.norm.momentum,
+                                   stage.plan.norm.epsilon, /*cudnn_enabled=*/false);
+    }
+    const NeuronSpec& neuron = stage.plan.neuron;
+    signal = LifFunction::apply(drive, leak_of(neuron), static_cast<double>(neuron.threshold),
+                                static_cast<double>(neuron.surrogate.alpha));
+  }
+  BNTT_CHECK(false);
+}
+
+void LeanNetwork::advance(const torch::Tensor& input, int64_t batch, int64_t first_step,
+                          int64_t steps, State& state) {
+  const torch::NoGradGuard values_only;
+  state.membranes.resize(stages_.size());
+  torch::Tensor signal = input;
+  for (std::size_t i = 0; i < stages_.size(); ++i) {
+    const Stage& stage = stages_[i];
+    const torch::Tensor current = current_of(stage, signal);
+    if (stage.plan.readout) {
+      const torch::Tensor voltage = current.view({steps, batch, -1}).sum(0);
+      state.voltage = state.voltage.defined() ? state.voltage + voltage : voltage;
+      return;
+    }
+    const double leak = leak_of(stage.plan.neuron);
+    const double threshold = stage.plan.neuron.threshold;
+    auto sizes = current.sizes().vec();
+    sizes[0] = steps * batch;
+    signal = torch::empty(sizes, current.options(), layout_);
+    torch::Tensor& membrane = state.membranes[i];
+    for (int64_t t = 0; t < steps; ++t) {
+      const torch::Tensor step_current =
+          current.size(0) == batch ? current : current.narrow(0, t * batch, batch);
+      const torch::Tensor scale = stage.scale[first_step + t];
+      const torch::Tensor shift = stage.shift[first_step + t];
+      if (membrane.defined()) {
+        membrane.mul_(leak).add_(shift).addcmul_(step_current, scale);
+      } else {
+        membrane = torch::addcmul(shift, step_current, scale);
+      }
+      torch::Tensor fired = signal.narrow(0, t * batch, batch);
+      at::gt_out(fired, membrane, threshold);
+      membrane.sub_(fired, threshold);
+    }
+  }
+}
+
+torch::Tensor LeanNetwork::logits(const State& state) const {
+  return state.voltage * readout_scale_;
+}
+
+}  // namespace bntt

@@ -1,0 +1,143 @@
+#include <algorithm>
+
+#include "base/json.h"
+#include "tiny_runs.h"
+
+namespace bntt {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using testing::ProcessEnd;
+using testing::run_bntt;
+using testing::TinyRuns;
+
+class Bench : public TinyRuns {
+ protected:
+  std::vector<std::string> tiny(const std::string& kind,
+                                const std::vector<std::string>& more = {}) const {
+    std::vector<std::string> arguments = {
+        "bench",   kind, "--model", "vgg5",          "--width",   "0.1",
+        "--steps", "3",  "--data",  data().string(), "--repeats", "2"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return arguments;
+  }
+  static Json json_of(const std::vector<std::string>& arguments) {
+    return parse_json(succeed(arguments), "bench");
+  }
+  static std::string refused(const std::vector<std::string>& arguments) {
+    const ProcessEnd end = run_bntt(arguments);
+    EXPECT_EQ(end.exit_code, 2) << end.out << end.error;
+    EXPECT_THAT(end.error, ::testing::StartsWith("bntt: "));
+    EXPECT_EQ(std::count(end.error.begin(), end.error.end(), '\n'), 1) << end.error;
+    return end.error;
+  }
+  static std::filesystem::path torch_program() {
+    return std::filesystem::path(BNTT_PROGRAM).parent_path() / "bntt-torch-bench";
+  }
+};
+
+TEST_F(Bench, TrainGivesTheFieldsOfEveryDensity) {
+  const Json report =
+      json_of(tiny("train", {"--batch", "6", "--density", "0.2,0.05", "--threads", "1", "--json"}));
+  ASSERT_EQ(report.at("results").size(), 2U);
+  const std::vector<double> wanted = {0.2, 0.05};
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    const Json& result = report.at("results")[i];
+    EXPECT_EQ(result.at("what"), "train");
+    EXPECT_NEAR(result.at("density").get<double>(), wanted[i], 0.1 * wanted[i]);
+    EXPECT_EQ(result.at("batch"), 6);
+    EXPECT_EQ(result.at("steps"), 3);
+    EXPECT_EQ(result.at("threads"), 1);
+    EXPECT_GT(result.at("images_per_second"), 0.0);
+    EXPECT_TRUE(result.at("torch_fp32_images_per_second").is_null());
+    EXPECT_TRUE(result.at("torch_bf16_images_per_second").is_null());
+    EXPECT_TRUE(result.at("torch_peak_memory_bytes").is_null());
+    EXPECT_GT(result.at("peak_memory_bytes"), 1 << 20);
+    EXPECT_EQ(result.at("seconds").size(), 2U);
+    const Json& conv2 = result.at("stages").at(1);
+    EXPECT_EQ(conv2.at("name"), "conv2");
+    ASSERT_EQ(conv2.at("phases").size(), 5U);
+    for (const Json& phase : conv2.at("phases")) {
+      EXPECT_GT(phase.at("seconds"), 0.0);
+      EXPECT_TRUE(phase.contains("gflops_per_second") || phase.contains("gbytes_per_second"));
+      EXPECT_TRUE(phase.at("bound") == "compute" || phase.at("bound") == "bandwidth");
+    }
+  }
+}
+
+TEST_F(Bench, InferTimesEveryBatch) {
+  const Json report = json_of(tiny("infer", {"--batch", "1,4", "--density", "0.1", "--json"}));
+  ASSERT_EQ(report.at("results").size(), 2U);
+  EXPECT_EQ(report.at("results")[0].at("batch"), 1);
+  EXPECT_EQ(report.at("results")[1].at("batch"), 4);
+  for (const Json& result : report.at("results")) {
+    EXPECT_EQ(result.at("what"), "infer");
+    EXPECT_EQ(result.at("stages").at(1).at("phases").size(), 2U);
+  }
+}
+
+TEST_F(Bench, OfARun) {
+  train("run", {"--epochs", "1"});
+  const Json report = json_of({"bench", "train", "--run", path("run"), "--batch", "4", "--density",
+                               "0.1", "--repeats", "1", "--json"});
+  EXPECT_EQ(report.at("images"), "mnist");
+  EXPECT_EQ(report.at("results").at(0).at("steps"), 3);
+}
+
+TEST_F(Bench, ScalingAddsTheOtherSizes) {
+  const Json report = json_of(
+      tiny("train", {"--batch", "4", "--density", "0.1", "--threads", "2", "--scaling", "--json"}));
+  const Json& scaling = report.at("scaling");
+  ASSERT_EQ(scaling.size(), 4U);
+  EXPECT_EQ(scaling[1].at("threads"), 1);
+  EXPECT_EQ(scaling[2].at("steps"), 6);
+  EXPECT_EQ(scaling[3].at("batch"), 8);
+}
+
+TEST_F(Bench, AsText) {
+  const std::string text = succeed(tiny("train", {"--batch", "4", "--density", "0.1"}));
+  EXPECT_THAT(text, AllOf(HasSubstr("images: mnist"), HasSubstr("images/s"),
+                          HasSubstr("weight gradient"), HasSubstr("sgd")));
+}
+
+TEST_F(Bench, Kernels) {
+  const Json report =
+      json_of({"bench", "kernels", "--filter", "cross-entropy|neurons-forward", "--json"});
+  ASSERT_GE(report.at("results").size(), 2U);
+  for (const Json& result : report.at("results")) {
+    EXPECT_EQ(result.at("what"), "kernel");
+    EXPECT_GT(result.at("seconds"), 0.0);
+  }
+}
+
+TEST_F(Bench, AgainstTorch) {
+  const auto arguments =
+      tiny("train", {"--batch", "4", "--density", "0.1", "--against", "torch", "--json"});
+  if (!std::filesystem::exists(torch_program())) {
+    EXPECT_THAT(refused(arguments), HasSubstr("bntt-torch-bench is missing"));
+    return;
+  }
+  const Json result = json_of(arguments).at("results").at(0);
+  EXPECT_GT(result.at("torch_fp32_images_per_second"), 0.0);
+  EXPECT_GT(result.at("torch_peak_memory_bytes"), result.at("peak_memory_bytes"));
+}
+
+TEST_F(Bench, WrongOptions) {
+  EXPECT_THAT(refused({"bench"}), HasSubstr("--help"));
+  EXPECT_THAT(refused(tiny("train", {"--density", "0"})), HasSubstr("--density"));
+  EXPECT_THAT(refused(tiny("train", {"--density", "0.1,2"})), HasSubstr("--density"));
+  EXPECT_THAT(refused(tiny("train", {"--density", "0.97"})), HasSubstr("cannot be reached"));
+  EXPECT_THAT(refused(tiny("train", {"--batch", "0"})), HasSubstr("--batch"));
+  EXPECT_THAT(refused(tiny("infer", {"--threads", "-1"})), HasSubstr("--threads"));
+  EXPECT_THAT(refused(tiny("infer", {"--against", "tensorflow"})), HasSubstr("--against"));
+  EXPECT_THAT(refused(tiny("infer", {"--run", path("run")})), HasSubstr("--run"));
+  EXPECT_THAT(refused({"bench", "train", "--model", "vgg8"}), HasSubstr("vgg5"));
+  EXPECT_THAT(refused({"bench", "train", "--run", path("none")}), HasSubstr("holds no run"));
+  EXPECT_THAT(refused({"bench", "train", "--data", path("none")}), HasSubstr("not a directory"));
+  EXPECT_THAT(refused({"bench", "kernels", "--filter", "("}), HasSubstr("--filter"));
+  EXPECT_THAT(refused({"bench", "kernels", "--filter", "abacus"}), HasSubstr("no kernel"));
+}
+
+}  // namespace
+}  // namespace bntt
