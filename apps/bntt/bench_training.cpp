@@ -31,7 +31,7 @@ void add_training_benchmarks() {
   auto bytes = std::make_shared<std::vector<uint8_t>>(shape.size(), uint8_t{7});
   add_benchmark("augment/crop-flip", {}, [batch, bytes, shape] {
     for (int64_t i = 0; i < kImages; ++i) {
-      const CropFlip crop = draw_crop_flip({}, bench::kSeed, 0, static_cast<uint32_t>(i));
+      const CropFlip crop = draw_crop_flip({}, shape, bench::kSeed, 0, static_cast<uint32_t>(i));
       crop_flip(bytes->data(), shape, crop, batch->images.data() + i * shape.size());
     }
   });
