@@ -19,7 +19,7 @@ TEST(Presets, AreAllThere) {
   EXPECT_THAT(preset_names(),
               UnorderedElementsAre("demo-fashion-mnist", "paper-cifar10", "paper-cifar100",
                                    "paper-tiny-imagenet", "paper-dvs-cifar10", "authors-cifar10",
-                                   "authors-cifar100"));
+                                   "authors-cifar100", "nmnist"));
 }
 
 TEST(Presets, UnknownNamesAreRefusedWithTheNearest) {
@@ -43,6 +43,7 @@ Shape shape_of(const std::string& data) {
   if (data == "cifar100") return {{3, 32, 32}, 100};
   if (data == "tiny-imagenet") return {{3, 64, 64}, 200};
   if (data == "dvs-cifar10") return {{2, 42, 42}, 10};
+  if (data == "nmnist") return {{2, 34, 34}, 10};
   return {{0, 0, 0}, 0};
 }
 
