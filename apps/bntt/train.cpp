@@ -28,6 +28,7 @@ struct TrainArguments {
   bool resume = false;
   int threads = 0;
   std::optional<int64_t> epochs;
+  std::optional<std::string> precision;
   std::optional<int64_t> limit_train;
   std::optional<int64_t> limit_test;
   std::optional<int64_t> seed;
@@ -50,10 +51,11 @@ std::optional<RunConfig> described_settings(const TrainArguments& arguments,
     return std::nullopt;
   }
   for (const std::string& setting : arguments.settings) apply_setting(config, setting);
-  const auto set = [&](const char* key, const std::optional<int64_t>& value) {
+  const auto set = [&](const char* key, const auto& value) {
     if (value) apply_setting(config, fmt::format("{}={}", key, *value), "command line");
   };
   set("train.epochs", arguments.epochs);
+  set("train.precision", arguments.precision);
   set("data.limit_train", arguments.limit_train);
   set("data.limit_test", arguments.limit_test);
   set("train.seed", arguments.seed);
@@ -189,6 +191,9 @@ void add_train(CLI::App& app, Action& action) {
   command->add_option("--threads", arguments->threads, "0: one per core")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--epochs", arguments->epochs, "train.epochs");
+  command->add_option(
+      "--precision", arguments->precision,
+      "train.precision: fp32, or mixed to keep currents as bf16 in half the memory");
   command->add_option("--limit-train", arguments->limit_train, "use the first N training images");
   command->add_option("--limit-test", arguments->limit_test, "use the first N test images");
   command

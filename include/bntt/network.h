@@ -11,6 +11,7 @@
 #include "bntt/buffer.h"
 #include "bntt/network_spec.h"
 #include "bntt/norm_state.h"
+#include "bntt/precision.h"
 #include "bntt/signal.h"
 
 namespace bntt {
@@ -29,9 +30,10 @@ struct Parameter {
 };
 
 /// What the forward pass of one stage keeps for the backward pass: per neuron-step one bit and one
-/// float.
+/// float, or half of one.
 struct StageTrace {
   Buffer<float> current;  ///< [step, batch, y, x, channel]; one step when `current_constant`
+  Buffer<uint16_t> half_current;  ///< instead of it, in mixed precision: bf16
   bool current_constant = false;
   NormTrace norm;
   Signal output;  ///< spikes, or the activations of ReLU neurons; nothing for the readout
@@ -108,6 +110,9 @@ class Network {
   const std::vector<BreakEven>& break_even() const { return break_even_; }
   void set_break_even(std::vector<BreakEven> break_even);
 
+  Precision precision() const { return precision_; }
+  void set_precision(Precision precision) { precision_ = precision; }
+
   /// γ of a stage, or null where its norm has none.
   const Parameter* gain(std::size_t stage) const;
 
@@ -149,6 +154,7 @@ class Network {
   std::vector<std::size_t> weight_index_;      // of each stage, in parameters_
   std::vector<std::unique_ptr<Stage>> stages_;
   std::vector<BreakEven> break_even_;
+  Precision precision_ = Precision::fp32;
 };
 
 /// [tap or pixel, in, out] as kept in memory to [out, in, tap or pixel] as PyTorch has it, and

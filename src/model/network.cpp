@@ -135,8 +135,8 @@ Trace Network::forward(Signal input, NormMode mode) {
   const Signal* previous = &trace.input;
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     Buffer<float>* voltage = plans_[i].readout ? &trace.logits : nullptr;
-    trace.stages.push_back(
-        stages_[i]->forward(*previous, numbers(i, *prepared), mode, statistics_[i], voltage));
+    trace.stages.push_back(stages_[i]->forward(*previous, numbers(i, *prepared), {mode, precision_},
+                                               statistics_[i], voltage));
     previous = &trace.stages.back().output;
   }
   for (float& logit : trace.logits) logit *= readout_scale();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/threads.h"
+#include "kernels/bfloat16.h"
 #include "kernels/kernel_set.h"
 #include "layers/neurons/blocks.h"
 #include "model/stage_clock.h"
@@ -15,6 +16,31 @@ int64_t images_per_row(const Norm& norm, int64_t pixels, int64_t batch) {
   constexpr int64_t kSamplesPerRow = 64;
   if (norm.per_image()) return 1;
   return std::clamp<int64_t>(kSamplesPerRow / pixels, 1, batch);
+}
+
+constexpr int64_t kRoundedTogether = 1 << 16;
+
+/// Rounds in place; returns the upper halves.
+Buffer<uint16_t> rounded(Buffer<float>& values) {
+  Buffer<uint16_t> halves(values.size());
+  parallel_for((values.size() + kRoundedTogether - 1) / kRoundedTogether, [&](int64_t i) {
+    const int64_t first = i * kRoundedTogether;
+    kernels::round_to_bfloat16(values.data() + first,
+                               std::min(kRoundedTogether, values.size() - first),
+                               halves.data() + first);
+  });
+  return halves;
+}
+
+Buffer<float> expanded(const Buffer<uint16_t>& halves) {
+  Buffer<float> values(halves.size());
+  parallel_for((values.size() + kRoundedTogether - 1) / kRoundedTogether, [&](int64_t i) {
+    const int64_t first = i * kRoundedTogether;
+    kernels::expand_bfloat16(halves.data() + first,
+                             std::min(kRoundedTogether, values.size() - first),
+                             values.data() + first);
+  });
+  return values;
 }
 
 }  // namespace
@@ -86,14 +112,19 @@ kernels::Affine Stage::affine_of(const NormTrace& trace, const float* gain, int6
           .gain_step_stride = gain != nullptr && per_step ? channels : 0};
 }
 
-StageTrace Stage::forward(const Signal& input, const StageNumbers& numbers, NormMode mode,
-                          RunningStatistics& running, Buffer<float>* voltage) const {
+StageTrace Stage::forward(const Signal& input, const StageNumbers& numbers,
+                          const ForwardOptions& options, RunningStatistics& running,
+                          Buffer<float>* voltage) const {
+  const NormMode mode = options.mode;
   const Window window = window_of(input);
   StageTrace trace;
   trace.current_constant = window.constant_current;
   PhaseTimer timer(plan_.name, StagePhase::synapse_forward);
   trace.current = currents_of(input, window, *numbers.prepared);
   timer.next(StagePhase::neuron_forward);
+  // Before anything reads them: backward recomputes membranes from what was kept, and must find the
+  // same spikes.
+  if (options.precision == Precision::mixed) trace.half_current = rounded(trace.current);
   const bool from_batch = mode == NormMode::batch && norm_->statistics_rows() > 0;
   const RowMoments moments = from_batch || norm_->per_image() ? moments_of(window, trace.current)
                                                               : RowMoments{.split = window.rows};
@@ -103,6 +134,7 @@ StageTrace Stage::forward(const Signal& input, const StageNumbers& numbers, Norm
   trace.output = neurons_->forward(window.shape, affine_of(trace.norm, numbers.gain, 0),
                                    view(window, trace.current), carry.data());
   if (voltage != nullptr) *voltage = std::move(carry);
+  if (options.precision == Precision::mixed) trace.current = Buffer<float>();
   return trace;
 }
 
@@ -174,7 +206,10 @@ Buffer<float> Stage::backward(const Signal& input, const StageTrace& trace,
   const Window window = window_of(input);
   const kernels::NeuronShape& shape = window.shape;
   const kernels::Affine affine = affine_of(trace.norm, numbers.gain, 0);
-  const kernels::Currents currents = view(window, trace.current);
+  const Buffer<float> from_halves =
+      trace.half_current.empty() ? Buffer<float>() : expanded(trace.half_current);
+  const kernels::Currents currents =
+      view(window, trace.half_current.empty() ? trace.current : from_halves);
 
   PhaseTimer timer(plan_.name, StagePhase::neuron_backward);
   RowGradientSums sums{window.rows, Buffer<float>::zeros(window.rows.size()),

@@ -30,10 +30,17 @@ class Stage {
   }
   void set_break_even(const BreakEven& break_even) { synapse_->set_break_even(break_even); }
 
+  struct ForwardOptions {
+    NormMode mode = NormMode::batch;
+    Precision precision = Precision::fp32;
+  };
+
   /// Training's window: all active steps from rest. `voltage` receives the readout's sum (null for
-  /// hidden stages). Keeps: one bit (or float, for ReLU) and one float per neuron-step.
-  StageTrace forward(const Signal& input, const StageNumbers& numbers, NormMode mode,
-                     RunningStatistics& running, Buffer<float>* voltage) const;
+  /// hidden stages). Keeps: one bit (or float, for ReLU) and one float per neuron-step, or half a
+  /// float in mixed precision.
+  StageTrace forward(const Signal& input, const StageNumbers& numbers,
+                     const ForwardOptions& options, RunningStatistics& running,
+                     Buffer<float>* voltage) const;
 
   struct AdvanceOptions {
     const std::vector<bool>* active = nullptr;  // [step of the run]; null: the synapse always works

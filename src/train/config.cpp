@@ -15,6 +15,10 @@ constexpr auto enum_names(InputCoding) {
                     std::pair{InputCoding::events, "events"}};
 }
 
+constexpr auto enum_names(Precision) {
+  return std::array{std::pair{Precision::fp32, "fp32"}, std::pair{Precision::mixed, "mixed"}};
+}
+
 constexpr auto enum_names(Labels) {
   return std::array{std::pair{Labels::fine, "fine"}, std::pair{Labels::coarse, "coarse"}};
 }
@@ -85,6 +89,7 @@ void visit_fields(Visitor& visit, TrainConfig& train) {
   visit("drop_factor", train.drop_factor, above_up_to(0, 1));
   visit("warmup_epochs", train.warmup_epochs, at_least(0));
   visit("clip_norm", train.clip_norm, at_least(0));
+  visit("precision", train.precision);
   visit("break_even", train.break_even, at_least(0));
   visit("seed", train.seed, at_least(0));
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bntt/network_spec.h"
+#include "bntt/precision.h"
 #include "data/dataset.h"
 #include "data/encoder.h"
 
@@ -76,6 +77,7 @@ struct TrainConfig {
   double warmup_epochs = 0.0;
   double clip_norm = 0.0;  ///< 0: off
   int64_t seed = 1;
+  Precision precision = Precision::fp32;
   /// Densities above which convolutions go dense, see BreakEven: forward and weight gradient for
   /// each stage, or one pair for all. Empty: bntt train takes this machine's, and run.toml keeps
   /// them.

@@ -16,6 +16,12 @@ TEST_F(SameBytes, WhateverTheThreads) {
   expect_same_runs("one", "three");
 }
 
+TEST_F(SameBytes, WhateverTheThreadsInMixedPrecision) {
+  train("one", {"--threads", "1", "--precision", "mixed"});
+  train("two", {"--threads", "2", "--precision", "mixed"});
+  expect_same_runs("one", "two");
+}
+
 TEST_F(SameBytes, WhateverTheKernels) {
   for (const kernels::KernelSet& set : kernels::kernel_sets()) {
     train(set.name, {}, {.environment = {"BNTT_KERNELS=" + set.name}});

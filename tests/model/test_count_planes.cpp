@@ -59,8 +59,9 @@ void expect_same_as_numbers(const Synapse& synapse, const StagePlan& plan) {
   const int64_t outputs = kSteps * kBatch * plan.output.size();
   Buffer<float> from_planes(outputs);
   Buffer<float> from_values(outputs);
-  synapse.forward(input.planes, weights.data(), from_planes.data());
-  synapse.forward(input.values, weights.data(), from_values.data());
+  const auto prepared = synapse.prepare(weights.data());
+  synapse.forward(input.planes, *prepared, from_planes.data());
+  synapse.forward(input.values, *prepared, from_values.data());
   expect_near(from_planes, from_values);
 
   Buffer<float> gradient(outputs);
