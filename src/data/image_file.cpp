@@ -42,8 +42,7 @@ struct JpegDeleter {
 DecodedImage decode_jpeg(std::span<const uint8_t> bytes, const std::string& origin) {
   // A block of 64 pixels takes at least two bits.
   constexpr int64_t kPixelsPerByte = 256;
-  // Kept: for a small image, a new decoder costs a third of the decoding.
-  thread_local const std::unique_ptr<void, JpegDeleter> decoder(tjInitDecompress());
+  const std::unique_ptr<void, JpegDeleter> decoder(tjInitDecompress());
   if (decoder == nullptr) throw std::bad_alloc();
   const auto refuse = [&] {
     fail("{} is a damaged JPEG file: {}", origin, excerpt(tjGetErrorStr2(decoder.get())));
