@@ -21,6 +21,7 @@ struct BenchArguments {
   int64_t repeats = 3;
   std::string against;
   int threads = 0;
+  std::string precision = "fp32";
   bool scaling = false;
   bool json = false;
 };
@@ -43,6 +44,7 @@ int run_bench(const BenchArguments& arguments, bench::Kind kind) {
                          .batches = arguments.batches,
                          .densities = arguments.densities,
                          .threads = threads(),
+                         .mixed = arguments.precision == "mixed",
                          .repeats = arguments.repeats,
                          .scaling = arguments.scaling,
                          .own_program = std::filesystem::read_symlink("/proc/self/exe")};
@@ -106,6 +108,11 @@ void add_workload_options(CLI::App& command, BenchArguments& arguments) {
       ->check(CLI::Range(1, 1000));
   command.add_option("--against", arguments.against, "torch: time LibTorch in turn with bntt")
       ->check(CLI::IsMember({"torch"}));
+  command
+      .add_option("--precision", arguments.precision,
+                  "of training: fp32 or mixed; inference keeps no currents, so both are one there")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"fp32", "mixed"}));
   command.add_option("--threads", arguments.threads, "0: one per core")
       ->check(CLI::NonNegativeNumber);
   command

@@ -58,7 +58,10 @@ void through_normalisation(const EncoderSpec& encoder, int64_t channels, Buffer<
   }
 }
 
-float sign(float value) { return static_cast<float>((value > 0.0F) - (value < 0.0F)); }
+float sign(float value) {
+  if (value == 0.0F) return 0.0F;
+  return value > 0.0F ? 1.0F : -1.0F;
+}
 
 /// One step along the gradient's sign, within `radius` of the clean pixel and within 0..1.
 void step_along(const Buffer<float>& gradient, double size, double radius, const Batch& clean,
@@ -74,8 +77,7 @@ void step_along(const Buffer<float>& gradient, double size, double radius, const
 std::vector<double> with_clean_first(std::vector<double> strengths) {
   strengths.push_back(0.0);
   std::ranges::sort(strengths);
-  const auto [first, last] = std::ranges::unique(strengths);
-  strengths.erase(first, last);
+  strengths.erase(std::unique(strengths.begin(), strengths.end()), strengths.end());
   return strengths;
 }
 

@@ -203,7 +203,10 @@ std::vector<Result> measure_scaling(const Options& options) {
     Workload workload = make_workload(workload_options);
     DensityFinder(workload, options.kind, workload_options.images).reach(density);
     files.push_back(std::make_unique<Files>(workload));
-    const Job job{.kind = options.kind, .batch = scaled.batch, .threads = scaled.threads};
+    const Job job{.kind = options.kind,
+                  .batch = scaled.batch,
+                  .threads = scaled.threads,
+                  .mixed = options.mixed};
     contenders.push_back(std::make_unique<Contender>(options, *files.back(), job, false, kNoLimit));
     results.push_back({.kind = options.kind,
                        .wanted_density = density,
@@ -248,7 +251,10 @@ Report compare(const Options& options) {
       finder.reach(density);
       const Files files(workload);
       for (const int64_t batch : batches) {
-        const Job job{.kind = options.kind, .batch = batch, .threads = options.threads};
+        const Job job{.kind = options.kind,
+                      .batch = batch,
+                      .threads = options.threads,
+                      .mixed = options.mixed};
         report.results.push_back(compare_at(options, files, job, steps, density, torch));
       }
     }

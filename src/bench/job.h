@@ -36,6 +36,7 @@ struct Job {
   int64_t threads = 1;
   std::string network;  ///< file of the network
   std::string images;   ///< file of the images
+  bool mixed = false;   ///< precision of our training
   TorchVariant torch;   ///< only for the LibTorch worker
 };
 
