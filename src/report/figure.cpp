@@ -8,14 +8,18 @@
 namespace bntt {
 namespace {
 
-// In single quotes gnuplot knows no escapes and runs no commands; only the quote itself is doubled.
+// In single quotes gnuplot knows no escapes and runs no commands; a quote that could end them is
+// drawn as an apostrophe.
 std::string quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte == 0x7f) continue;
-    if (c == '\'') result += '\'';
-    result += c;
+    if (c == '\'') {
+      result += "’";
+    } else {
+      result += c;
+    }
   }
   return result + "'";
 }

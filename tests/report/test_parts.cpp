@@ -115,10 +115,10 @@ LineFigure figure_with_label(const std::string& label) {
 TEST(Figure, LabelsAreDrawnNotObeyed) {
   const testing::TemporaryDirectory directory;
   const std::string victim = (directory.path() / "made").string();
-  for (const std::string& attempt :
-       {"`touch " + victim + "`", "'; system('touch " + victim + "') #",
-        "x\nsystem(\"touch " + victim + "\")\n", "\" . system('touch " + victim + "') . \"",
-        "@HOME %s \\n {/Bold x}"}) {
+  for (const std::string& attempt : std::vector<std::string>{
+           "`touch " + victim + "`", "'; system('touch " + victim + "') #",
+           "x\nsystem(\"touch " + victim + "\")\n", "\" . system('touch " + victim + "') . \"",
+           "@HOME %s \\n {/Bold x}"}) {
     const std::string svg =
         run_gnuplot(plot_script(figure_with_label(attempt), PictureFormat::svg));
     EXPECT_THAT(svg, HasSubstr("</svg>"));

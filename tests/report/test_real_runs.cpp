@@ -70,7 +70,7 @@ TEST_F(RealRuns, HostileRunsInjectNothing) {
   std::ofstream(root() / name / "metrics.jsonl", std::ios::app)
       << R"({"kind":"step","step":"</script><script>window.injected=1</script>","density":[{}]})"
       << "\n"
-      << R"({"kind":"epoch","epoch":3,"gamma":{"</script><b>":["<b>",1e999]}})"
+      << R"({"kind":"epoch","epoch":3,"gamma":{"</script><b>":["<b>",1e99]}})"
       << "\n";
   train("other", {"--epochs", "1"});
   report({path(name), path("other"), "--no-attack", "--out", path("page.html")});
