@@ -34,3 +34,9 @@ target_include_directories(bntt_httplib SYSTEM INTERFACE ${HTTPLIB_INCLUDE_DIR})
 target_compile_definitions(bntt_httplib INTERFACE
   CPPHTTPLIB_OPENSSL_SUPPORT CPPHTTPLIB_ZLIB_SUPPORT CPPHTTPLIB_BROTLI_SUPPORT)
 target_link_libraries(bntt_httplib INTERFACE ${HTTPLIB_LIBRARY} Threads::Threads)
+
+find_path(CAIRO_INCLUDE_DIR cairo.h PATH_SUFFIXES cairo REQUIRED)
+find_library(CAIRO_LIBRARY cairo REQUIRED)
+add_library(bntt_cairo INTERFACE)
+target_include_directories(bntt_cairo SYSTEM INTERFACE ${CAIRO_INCLUDE_DIR})
+target_link_libraries(bntt_cairo INTERFACE ${CAIRO_LIBRARY})

@@ -7,8 +7,11 @@ void add_data(CLI::App& app, Action& action) {
   command->require_subcommand(1);
   add_data_get(*command, action);
   add_data_check(*command, action);
+  add_data_show(*command, action);
   command->footer(
       "Example:\n  bntt data get cifar10 data/cifar10\n"
+      "  bntt data check cifar10 data/cifar10\n"
+      "  bntt data show cifar10 data/cifar10 --out cifar10.png\n"
       "Each of them has its own --help with an example.");
 }
 

@@ -80,18 +80,8 @@ std::vector<std::vector<fs::path>> files_of_classes(const fs::path& directory,
 /// The recordings that a list names, and their labelled stretches, in the order of the list. Each
 /// recording holds all classes, so any prefix of a few recordings does too.
 void add_trials(const fs::path& root, const char* list, FileSplit& split) {
-  const std::string text = read_text(root / list, 1 << 20);
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    std::string name = text.substr(begin, end - begin);
-    begin = end + 1;
-    while (!name.empty() && (name.back() == '\r' || name.back() == ' ')) name.pop_back();
-    if (name.empty()) continue;
-    if (!name.ends_with(".aedat") || name.find('/') != std::string::npos) {
-      fail("dvs-gesture: {} names '{}', expected the name of an .aedat file",
-           (root / list).string(), excerpt(name));
-    }
-    const fs::path labels = root / (name.substr(0, name.size() - 6) + "_labels.csv");
+  for (const fs::path& recording : read_gesture_trials(root / list)) {
+    const fs::path labels = gesture_labels_of(recording);
     for (const GestureSpan& span : parse_gesture_labels(
              read_text(labels, 1 << 20), split.form.classes, "dvs-gesture: " + labels.string())) {
       split.samples.push_back({.file = split.files.size(),
@@ -99,11 +89,33 @@ void add_trials(const fs::path& root, const char* list, FileSplit& split) {
                                .begin_us = span.begin_us,
                                .end_us = span.end_us});
     }
-    split.files.push_back(root / name);
+    split.files.push_back(recording);
   }
 }
 
 }  // namespace
+
+std::vector<fs::path> read_gesture_trials(const fs::path& list) {
+  std::vector<fs::path> recordings;
+  const std::string text = read_text(list, 1 << 20);
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    std::string name = text.substr(begin, end - begin);
+    begin = end + 1;
+    while (!name.empty() && (name.back() == '\r' || name.back() == ' ')) name.pop_back();
+    if (name.empty()) continue;
+    if (!name.ends_with(".aedat") || name.find('/') != std::string::npos) {
+      fail("dvs-gesture: {} names '{}', expected the name of an .aedat file", list.string(),
+           excerpt(name));
+    }
+    recordings.push_back(list.parent_path() / name);
+  }
+  return recordings;
+}
+
+fs::path gesture_labels_of(const fs::path& recording) {
+  return recording.parent_path() / (recording.stem().string() + "_labels.csv");
+}
 
 DatasetSplits open_dvs_cifar10(const fs::path& directory, const DatasetOptions& options) {
   const EventFormat format = {

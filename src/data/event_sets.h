@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <vector>
 
 #include "data/dataset.h"
 
@@ -15,6 +16,13 @@ DatasetSplits open_dvs_cifar10(const std::filesystem::path& directory,
 /// trials_to_train.txt and trials_to_test.txt. `directory` itself, or its DvsGesture.
 DatasetSplits open_dvs_gesture(const std::filesystem::path& directory,
                                const DatasetOptions& options);
+
+inline constexpr int64_t kGestures = 11;
+
+/// The recordings that trials_to_train.txt or trials_to_test.txt names, beside the list.
+std::vector<std::filesystem::path> read_gesture_trials(const std::filesystem::path& list);
+/// The table of a recording's labelled stretches.
+std::filesystem::path gesture_labels_of(const std::filesystem::path& recording);
 
 /// N-MNIST: Train and Test, each with a folder of 40-bit event files for each digit.
 DatasetSplits open_nmnist(const std::filesystem::path& directory, const DatasetOptions& options);

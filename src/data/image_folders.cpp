@@ -125,18 +125,24 @@ std::vector<LabelledFile> parse_annotations(std::string_view text,
   return files;
 }
 
+std::vector<std::string> read_wnids(const fs::path& root) {
+  const fs::path path = root / "wnids.txt";
+  std::vector<std::string> wnids = lines_of(read_text(path, 1 << 20));
+  if (wnids.empty()) fail("tiny-imagenet: {} names no class", path.string());
+  for (const std::string& wnid : wnids) {
+    if (wnid.find('/') != std::string::npos || wnid.starts_with('.')) {
+      fail("tiny-imagenet: {} names the class '{}', expected the name of a folder", path.string(),
+           excerpt(wnid));
+    }
+  }
+  return wnids;
+}
+
 DatasetSplits open_tiny_imagenet(const fs::path& directory, const DatasetOptions& options) {
   const std::string name = "tiny-imagenet";
   const fs::path inner = first_directory(directory, {"tiny-imagenet-200"});
   const fs::path& root = inner.empty() ? directory : inner;
-  const std::vector<std::string> wnids = lines_of(read_text(root / "wnids.txt", 1 << 20));
-  if (wnids.empty()) fail("{}: {} names no class", name, (root / "wnids.txt").string());
-  for (const std::string& wnid : wnids) {
-    if (wnid.find('/') != std::string::npos || wnid.starts_with('.')) {
-      fail("{}: {} names the class '{}', expected the name of a folder", name,
-           (root / "wnids.txt").string(), excerpt(wnid));
-    }
-  }
+  const std::vector<std::string> wnids = read_wnids(root);
   FileSplit train = image_split(name, "train", kTinyImageNetSide, options, wnids);
   FileSplit test = image_split(name, "val", kTinyImageNetSide, options, wnids);
   if (options.need_train) {

@@ -23,8 +23,13 @@ struct CheckEntry {
 constexpr std::array kChecks = {
     CheckEntry{"cifar10", check_cifar10},
     CheckEntry{"cifar100", check_cifar100},
+    CheckEntry{"dvs-cifar10", check_dvs_cifar10},
+    CheckEntry{"dvs-gesture", check_dvs_gesture},
     CheckEntry{"fashion-mnist", check_fashion_mnist},
+    CheckEntry{"folder", check_folder},
     CheckEntry{"mnist", check_mnist},
+    CheckEntry{"nmnist", check_nmnist},
+    CheckEntry{"tiny-imagenet", check_tiny_imagenet},
 };
 
 }  // namespace

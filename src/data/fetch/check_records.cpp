@@ -85,7 +85,7 @@ void check_record_set(const RecordSet& set, const fs::path& directory, Checker& 
         samples += counts[i][label];
       }
     }
-    (train ? checker.add_train(samples) : checker.add_test(samples));
+    checker.add_samples(train, samples);
     // Where a file is missing, that is the finding.
     if (whole) {
       checker.compare_classes(root, sum, train ? set.train_per_class : set.test_per_class);
@@ -155,7 +155,7 @@ void check_idx_set(const IdxSet& set, const fs::path& directory, Checker& checke
       if (wrong > 0) checker.find(path, "has {} labels out of range, expected 0 to 9", wrong);
       checker.compare_classes(path, counts, train ? set.train_per_class : set.test_per_class);
     } else {
-      (train ? checker.add_train(array.extents[0]) : checker.add_test(array.extents[0]));
+      checker.add_samples(train, array.extents[0]);
     }
     checker.compare(path, plain_file(array), file.md5);
   });

@@ -4,7 +4,6 @@
 
 #include "base/files.h"
 #include "base/threads.h"
-#include "bntt/error.h"
 #include "fetch/digest.h"
 
 namespace bntt {
@@ -27,6 +26,10 @@ void Checker::add(Finding finding) {
   report_.findings.push_back(std::move(finding));
 }
 
+void Checker::find_error(const fs::path& file, const Error& error) {
+  add({file, without_place(error.what(), file)});
+}
+
 void Checker::each_file(
     const std::vector<fs::path>& files, uint64_t limit,
     const std::function<void(std::size_t file, std::span<const uint8_t> bytes)>& check) {
@@ -41,7 +44,7 @@ void Checker::each_file(
       size = bytes.size();
       check(static_cast<std::size_t>(i), bytes);
     } catch (const Error& error) {
-      add({file, without_place(error.what(), file)});
+      find_error(file, error);
     }
     const std::lock_guard lock(mutex_);
     report_.files += 1;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "bntt/error.h"
 #include "fetch/check.h"
 
 namespace bntt {
@@ -27,8 +28,13 @@ class Checker {
     add({file, fmt::format(format, std::forward<Arguments>(arguments)...)});
   }
 
-  void add_train(int64_t samples) { report_.train_samples += samples; }
-  void add_test(int64_t samples) { report_.test_samples += samples; }
+  /// What a loader said of `file`.
+  void find_error(const std::filesystem::path& file, const Error& error);
+
+  void add_samples(bool train, int64_t samples) {
+    const std::lock_guard lock(mutex_);
+    (train ? report_.train_samples : report_.test_samples) += samples;
+  }
 
   /// Runs `check` for each file on all threads, with the file's bytes; those that cannot be read
   /// and those for which it throws Error are findings. `limit` bounds the size of a file.

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "report/pictures.h"
+
+namespace bntt {
+
+/// Pictures side by side, each with its caption below.
+struct GridSheet {
+  struct Cell {
+    Picture picture;
+    std::string caption;
+  };
+
+  std::string title;
+  int64_t columns = 10;
+  std::vector<Cell> cells;
+};
+
+/// One row for each sample: its label, then pictures that belong together, under common headings.
+struct StripSheet {
+  struct Row {
+    std::string label;
+    std::vector<Picture> pictures;
+  };
+
+  std::string title;
+  std::string note;  ///< how to read it
+  std::vector<std::string> headings;
+  std::vector<Row> rows;
+};
+
+/// The sheet as a PNG file. Small pictures are enlarged by whole factors, so that every pixel of
+/// theirs stays a square. All pictures of a sheet have one size. Throws Error for a sheet too large
+/// to draw.
+std::vector<uint8_t> draw_png(const GridSheet& sheet);
+std::vector<uint8_t> draw_png(const StripSheet& sheet);
+
+}  // namespace bntt
