@@ -30,6 +30,12 @@ void Checker::find_error(const fs::path& file, const Error& error) {
   add({file, without_place(error.what(), file)});
 }
 
+void Checker::count(uint64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  report_.files += 1;
+  report_.bytes += bytes;
+}
+
 void Checker::each_file(
     const std::vector<fs::path>& files, uint64_t limit,
     const std::function<void(std::size_t file, std::span<const uint8_t> bytes)>& check) {
@@ -38,17 +44,14 @@ void Checker::each_file(
   parallel_for(static_cast<int64_t>(files.size()), [&](int64_t i) {
     if (stop) return;
     const fs::path& file = files[static_cast<std::size_t>(i)];
-    uint64_t size = 0;
     try {
       const std::vector<uint8_t> bytes = read_file(file, limit);
-      size = bytes.size();
+      count(bytes.size());
       check(static_cast<std::size_t>(i), bytes);
     } catch (const Error& error) {
       find_error(file, error);
     }
     const std::lock_guard lock(mutex_);
-    report_.files += 1;
-    report_.bytes += size;
     done += 1;
     if (options_.progress && options_.progress(done, static_cast<int64_t>(files.size()))) {
       stop = true;

@@ -52,6 +52,7 @@ class Checker {
 
  private:
   void add(Finding finding);
+  void count(uint64_t bytes);
 
   CheckReport& report_;
   const CheckOptions& options_;
