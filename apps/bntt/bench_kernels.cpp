@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <regex>
+#include <sstream>
 
 #include "base/fail.h"
 #include "base/json.h"
@@ -59,10 +60,16 @@ int bench_kernels(const KernelArguments& arguments) {
   benchmark::ConsoleReporter console(benchmark::ConsoleReporter::OO_Tabular);
   benchmark::BenchmarkReporter* reporter = &console;
   if (arguments.json) reporter = &json;
+  std::ostringstream remarks;  // the library's, on the state of the machine
+  reporter->SetErrorStream(&remarks);
   if (benchmark::RunSpecifiedBenchmarks(reporter, arguments.filter) == 0) {
     fail("--filter: '{}' matches no kernel", arguments.filter);
   }
-  if (arguments.json) fmt::print("{}\n", Json{{"results", json.results()}}.dump(2));
+  if (arguments.json) {
+    fmt::print("{}\n", Json{{"results", json.results()}}.dump(2));
+  } else {
+    fmt::print("{}", remarks.str());
+  }
   return kDone;
 }
 
