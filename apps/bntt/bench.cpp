@@ -27,7 +27,7 @@ struct BenchArguments {
 };
 
 std::filesystem::path torch_program(const std::filesystem::path& own) {
-  const std::filesystem::path program = own.parent_path() / kTorchProgram;
+  std::filesystem::path program = own.parent_path() / kTorchProgram;
   if (!std::filesystem::exists(program)) {
     fail(
         "--against torch: {} is missing, expected beside bntt: configure with -DBNTT_TORCH=ON and "

@@ -77,7 +77,7 @@ std::string memory_text(int64_t bytes) {
 
 /// Latency for single images, else the rate.
 std::string speed_text(const Result& result, const Timing& timing) {
-  const std::string rate =
+  std::string rate =
       fmt::format("{:.4g} images/s (median {:.4g})", timing.best_rate(), timing.median_rate());
   if (result.kind == bench::Kind::train || result.batch > 1) return rate;
   return fmt::format("{:.4g} ms, {}", 1.0 / timing.best_rate() / kMilli, rate);

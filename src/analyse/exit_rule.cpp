@@ -67,7 +67,9 @@ int64_t exit_step(const Network& network, double threshold) {
 
 double roundest_threshold(const std::optional<double>& above, const std::optional<double>& up_to) {
   if (!above) return up_to && *up_to < 0.0 ? *up_to : 0.0;
-  for (double scale = 10.0; scale < 1e15; scale *= 10.0) {
+  double scale = 1.0;
+  for (int digits = 1; digits < 15; ++digits) {
+    scale *= 10.0;
     const double candidate = (std::floor(*above * scale) + 1.0) / scale;
     if (candidate > *above && (!up_to || candidate <= *up_to)) return candidate;
   }

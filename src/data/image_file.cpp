@@ -67,7 +67,7 @@ DecodedImage decode_jpeg(std::span<const uint8_t> bytes, const std::string& orig
 
 DecodedImage decode_png(std::span<const uint8_t> bytes, const std::string& origin) {
   // Deflate shrinks at most 1032 times; a byte holds at most 8 pixels.
-  constexpr int64_t kPixelsPerByte = 8 * 1032;
+  constexpr int64_t kPixelsPerByte = int64_t{8} * 1032;
   png_image header{};
   header.version = PNG_IMAGE_VERSION;
   const std::unique_ptr<png_image, decltype(&png_image_free)> free_later(&header, png_image_free);

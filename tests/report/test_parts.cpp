@@ -86,7 +86,7 @@ TEST(Learning, LongRunsAreThinnedToTheirEnds) {
 TEST(Confusions, TheMostFrequentPairIsFirstAndItsSurestMistakeToo) {
   ImageSet images{.shape = {.channels = 1, .height = 1, .width = 1},
                   .classes = 3,
-                  .pixels = {0, 1, 2, 3, 4, 5},
+                  .pixels = std::vector<uint8_t>{0, 1, 2, 3, 4, 5},
                   .labels = {0, 1, 1, 1, 2, 2},
                   .class_names = {"a", "b"}};
   const EncoderSpec encoder;
