@@ -23,7 +23,7 @@ std::string path_of(const StagePlan& plan, const BreakEven& break_even, bool rea
   if (!is_synapse(phase)) return "";
   const bool sees_spikes = reads_spikes && phase != StagePhase::input_gradient;
   if (plan.synapse != SynapseKind::conv3x3) return sees_spikes ? "walk" : "matmul";
-  const std::string dense = ConvWinograd::suits(plan) ? "winograd" : "direct";
+  std::string dense = ConvWinograd::suits(plan) ? "winograd" : "direct";
   if (!sees_spikes) return dense;
   const float limit =
       phase == StagePhase::synapse_forward ? break_even.forward : break_even.weight_gradient;

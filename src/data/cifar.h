@@ -17,7 +17,7 @@ struct CifarFormat {
   int64_t label_place = 0;  ///< which of the label bytes counts
   int64_t classes = 10;
 
-  int64_t record_bytes() const { return label_bytes + 3 * 32 * 32; }
+  int64_t record_bytes() const { return label_bytes + int64_t{3} * 32 * 32; }
 };
 
 struct CifarRecords {

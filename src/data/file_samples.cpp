@@ -9,7 +9,6 @@
 #include "data/sample_cache.h"
 
 namespace bntt {
-namespace fs = std::filesystem;
 namespace {
 
 /// The samples of one file, and where they go.
