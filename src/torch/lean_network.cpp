@@ -36,26 +36,26 @@ double leak_of(const NeuronSpec& neuron) {
 /// v_t = λ (v_{t−1} − θ o_{t−1}) + y_t, o_t = [v_t > θ] for all steps. Backward with the triangle:
 /// ∂L/∂y_t = ∂L/∂o_t · α max(0, 1 − |v_t − θ|/θ) + λ ∂L/∂y_{t+1}.
 /// Keeps: v_t, in the memory of y_t (batch norm does not need its own output again).
+/// One tensor of all steps, since autograd does not look for inputs in a list of them.
 struct LifFunction : torch::autograd::Function<LifFunction> {
   static torch::Tensor forward(torch::autograd::AutogradContext* context,
-                               const std::vector<torch::Tensor>& drive, double leak,
+                               const torch::Tensor& drive, int64_t steps, double leak,
                                double threshold, double alpha) {
-    const auto steps = static_cast<int64_t>(drive.size());
-    auto sizes = drive[0].sizes().vec();
-    const int64_t batch = sizes[0];
-    sizes[0] *= steps;
-    torch::Tensor spikes =
-        torch::empty(sizes, drive[0].options(), drive[0].suggest_memory_format());
-    std::vector<torch::Tensor> membranes;
-    torch::Tensor fired;
+    const torch::Tensor membranes = drive.detach();
+    const int64_t batch = membranes.size(0) / steps;
+    torch::Tensor spikes = torch::empty_like(membranes);
     for (int64_t t = 0; t < steps; ++t) {
-      torch::Tensor membrane = drive[t].detach();
-      if (t > 0) membrane.add_(membranes.back(), leak).sub_(fired, leak * threshold);
-      fired = spikes.narrow(0, t * batch, batch);
+      torch::Tensor membrane = membranes.narrow(0, t * batch, batch);
+      if (t > 0) {
+        const int64_t before = (t - 1) * batch;
+        membrane.add_(membranes.narrow(0, before, batch), leak)
+            .sub_(spikes.narrow(0, before, batch), leak * threshold);
+      }
+      torch::Tensor fired = spikes.narrow(0, t * batch, batch);
       at::gt_out(fired, membrane, threshold);
-      membranes.push_back(std::move(membrane));
     }
     context->saved_data["membranes"] = membranes;
+    context->saved_data["steps"] = steps;
     context->saved_data["leak"] = leak;
     context->saved_data["threshold"] = threshold;
     context->saved_data["alpha"] = alpha;
@@ -64,20 +64,19 @@ struct LifFunction : torch::autograd::Function<LifFunction> {
 
   static torch::autograd::tensor_list backward(torch::autograd::AutogradContext* context,
                                                const torch::autograd::tensor_list& gradients) {
-    std::vector<torch::Tensor> membranes = context->saved_data["membranes"].toTensorVector();
+    torch::Tensor result = context->saved_data["membranes"].toTensor();
+    const int64_t steps = context->saved_data["steps"].toInt();
     const double leak = context->saved_data["leak"].toDouble();
     const double threshold = context->saved_data["threshold"].toDouble();
     const double alpha = context->saved_data["alpha"].toDouble();
-    const auto steps = static_cast<int64_t>(membranes.size());
-    const int64_t batch = gradients[0].size(0) / steps;
-    torch::autograd::tensor_list result(steps + 3);
+    const int64_t batch = result.size(0) / steps;
     for (int64_t t = steps - 1; t >= 0; --t) {
-      torch::Tensor slope = membranes[t].sub_(threshold).abs_().mul_(-alpha / threshold);
+      torch::Tensor slope = result.narrow(0, t * batch, batch);
+      slope.sub_(threshold).abs_().mul_(-alpha / threshold);
       slope.add_(alpha).clamp_min_(0.0).mul_(gradients[0].narrow(0, t * batch, batch));
-      if (t + 1 < steps) slope.add_(result[t + 1], leak);
-      result[t] = std::move(slope);
+      if (t + 1 < steps) slope.add_(result.narrow(0, (t + 1) * batch, batch), leak);
     }
-    return result;
+    return {result, {}, {}, {}, {}};
   }
 };
 
@@ -146,7 +145,8 @@ torch::Tensor LeanNetwork::forward_training(const torch::Tensor& input, int64_t 
                                    stage.plan.norm.epsilon, /*cudnn_enabled=*/false);
     }
     const NeuronSpec& neuron = stage.plan.neuron;
-    signal = LifFunction::apply(drive, leak_of(neuron), static_cast<double>(neuron.threshold),
+    signal = LifFunction::apply(torch::cat(drive), steps_, leak_of(neuron),
+                                static_cast<double>(neuron.threshold),
                                 static_cast<double>(neuron.surrogate.alpha));
   }
   BNTT_CHECK(false);
