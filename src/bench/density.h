@@ -18,7 +18,7 @@ Density density_of(const Network& network, const Trace& trace);
 Density density_of(const Network& network, const Activity& activity);
 
 /// Brings a network to wanted densities by one factor on all γ. The running statistics are
-/// calibrated anew at every factor: otherwise deep stages would fall silent in inference.
+/// calibrated anew at every factor, so that they belong to the γ in use.
 class DensityFinder {
  public:
   /// `workload` must outlive the finder; `images` of it are used.

@@ -30,7 +30,6 @@ TEST(DensityFinder, ReachesItInInferenceInEveryStage) {
   workload.network.advance(input_of(workload), state, &activity);
   const Density density = density_of(workload.network, activity);
   EXPECT_NEAR(density.mean, 0.1, 0.01);
-  // Without new statistics at the new gamma, the later stages would be silent.
   ASSERT_EQ(density.stages.size(), 4U);
   for (const double stage : density.stages) EXPECT_GT(stage, 0.01);
 }
