@@ -48,7 +48,8 @@ TEST_P(LeanNetworkTest, HasTheOraclesLogitsAndGradients) {
     std::size_t next = 0;
     for (const TorchNetwork::Stage& stage : oracle.stages()) {
       const torch::Tensor weight = parameters.at(next++).grad();
-      EXPECT_TRUE(torch::allclose(weight.reshape_as(stage.weight), stage.weight.grad(), 1e-8, 1e-10));
+      EXPECT_TRUE(
+          torch::allclose(weight.reshape_as(stage.weight), stage.weight.grad(), 1e-8, 1e-10));
       EXPECT_GT(weight.abs().max().item<double>(), 0.0);
       if (!stage.norm->gain.defined()) continue;
       EXPECT_TRUE(
