@@ -79,6 +79,12 @@ void print_thresholds(const ActivityStudy& study) {
   fmt::print("left: mean neglected, as in the paper; right: mean subtracted\n");
 }
 
+void print_study(const ActivityStudy& study) {
+  print_spikes(study);
+  print_gains(study);
+  print_thresholds(study);
+}
+
 int activity(const ActivityCommandArguments& arguments) {
   OpenRun run = open_for_analysis(arguments);
   const ActivityStudy study = [&] {
@@ -91,15 +97,7 @@ int activity(const ActivityCommandArguments& arguments) {
                              return progress("activity", images, run.test.size());
                            }});
   }();
-  if (interrupted()) return kInterrupted;
-  if (arguments.json) {
-    fmt::print("{}\n", to_json(study).dump(2));
-    return kDone;
-  }
-  print_spikes(study);
-  print_gains(study);
-  print_thresholds(study);
-  return kDone;
+  return finish_analysis(study, arguments, print_study);
 }
 
 }  // namespace

@@ -1,11 +1,15 @@
 #pragma once
 
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <optional>
 #include <string>
 
 #include "analyse/run.h"
+#include "command.h"
 #include "data_options.h"
+#include "interrupt.h"
 #include "progress.h"
 
 namespace bntt::cli {
@@ -41,5 +45,18 @@ class AnalysisProgress {
   std::string what_;
   Rate rate_;
 };
+
+/// Ends an analysis: its numbers as JSON, or as `print` shows them; nothing when it was
+/// interrupted.
+template <typename Study, typename Print>
+int finish_analysis(const Study& study, const AnalysisArguments& arguments, const Print& print) {
+  if (interrupted()) return kInterrupted;
+  if (arguments.json) {
+    fmt::print("{}\n", to_json(study).dump(2));
+  } else {
+    print(study);
+  }
+  return kDone;
+}
 
 }  // namespace bntt::cli

@@ -63,13 +63,7 @@ int attack(const AttackArguments& arguments) {
     options.progress = std::ref(progress);
     return study_robustness(run.network, test_sample(run), options);
   }();
-  if (interrupted()) return kInterrupted;
-  if (arguments.json) {
-    fmt::print("{}\n", to_json(study).dump(2));
-  } else {
-    print_study(study);
-  }
-  return kDone;
+  return finish_analysis(study, arguments, print_study);
 }
 
 }  // namespace

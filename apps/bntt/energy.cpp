@@ -62,13 +62,7 @@ int energy(const EnergyArguments& arguments) {
     options.progress = [&](int64_t images) { return progress("energy", images, run.test.size()); };
     return study_energy(run.network, test_sample(run), options);
   }();
-  if (interrupted()) return kInterrupted;
-  if (arguments.json) {
-    fmt::print("{}\n", to_json(study).dump(2));
-  } else {
-    print_study(study);
-  }
-  return kDone;
+  return finish_analysis(study, arguments, print_study);
 }
 
 }  // namespace

@@ -76,6 +76,12 @@ void print_windows(const ExitStudy& study) {
   }
 }
 
+void print_study(const ExitStudy& study) {
+  print_sweep(study);
+  print_methods(study);
+  print_windows(study);
+}
+
 int exit_early(const ExitArguments& arguments) {
   const OpenRun run = open_for_analysis(arguments, /*need_validation=*/true);
   const ExitStudy study = [&] {
@@ -83,15 +89,7 @@ int exit_early(const ExitArguments& arguments) {
     return study_exit(run.network, test_sample(run), validation_sample(run),
                       {.max_loss = arguments.max_loss, .progress = std::ref(progress)});
   }();
-  if (interrupted()) return kInterrupted;
-  if (arguments.json) {
-    fmt::print("{}\n", to_json(study).dump(2));
-    return kDone;
-  }
-  print_sweep(study);
-  print_methods(study);
-  print_windows(study);
-  return kDone;
+  return finish_analysis(study, arguments, print_study);
 }
 
 }  // namespace
