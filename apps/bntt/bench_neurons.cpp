@@ -40,10 +40,10 @@ struct NeuronCase {
   Buffer<float> scratch;
 
   kernels::Affine affine() const {
-    return {.mean = rows.data(),
-            .inverse_deviation = ones.data(),
-            .gain = ones.data(),
-            .gain_step_stride = map.channels};
+    return {.scale = ones.data(),
+            .shift = rows.data(),
+            .mean = rows.data(),
+            .inverse_deviation = ones.data()};
   }
   kernels::Currents currents() const { return {current.data(), shape.frame()}; }
   kernels::GradientSums gradient_sums() {

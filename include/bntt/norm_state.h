@@ -21,12 +21,14 @@ enum class NormMode {
   running,  ///< the running statistics: evaluation
 };
 
-/// y = γ x̂, x̂ = (x − mean) · inverse_deviation, with one row per step, or per step and image (layer
-/// norm).
+/// x̂ = (x − mean) · inverse_deviation, with one row per step, or per step and image (layer norm);
+/// and with γ folded in, y = γ x̂ = scale · x + shift.
 struct NormTrace {
   int64_t rows_per_step = 1;        ///< 1, or the batch size
   Buffer<float> mean;               ///< [step, row, channel]
   Buffer<float> inverse_deviation;  ///< [step, row, channel]
+  Buffer<float> scale;              ///< [step, row, channel]
+  Buffer<float> shift;              ///< [step, row, channel]
 };
 
 }  // namespace bntt

@@ -29,19 +29,11 @@ double share(int64_t part, int64_t whole) {
 
 StageReplay::StageReplay(const Network& network, std::size_t stage, int64_t bins)
     : plan_(network.stages()[stage]),
-      gain_(network.gain(stage)),
-      gain_per_step_(plan_.norm.kind == NormKind::bntt),
       delayed_(network.spec().propagation == Propagation::delayed),
       fixed_statistics_(network.statistics()[stage].rows > 0),
       low_(-3.0 * plan_.neuron.threshold),
       high_(3.0 * plan_.neuron.threshold) {
   sums_.histogram.resize(bins, 0);
-}
-
-float StageReplay::gain_at(int64_t step, int64_t channel) const {
-  if (gain_ == nullptr) return 1.0F;
-  const int64_t row = gain_per_step_ ? plan_.first_step + step : 0;
-  return gain_->value[row * plan_.output.channels + channel];
 }
 
 void StageReplay::add(const StageTrace& trace, int64_t batch) {
@@ -50,8 +42,8 @@ void StageReplay::add(const StageTrace& trace, int64_t batch) {
     for (int64_t step = 0; step < plan_.active_steps; ++step) {
       std::vector<double> thresholds;
       for (int64_t c = 0; c < channels; ++c) {
-        const float slope = gain_at(step, c) * trace.norm.inverse_deviation[step * channels + c];
-        if (slope > 0.0F) thresholds.push_back(plan_.neuron.threshold / slope);
+        const float scale = trace.norm.scale[step * channels + c];
+        if (scale > 0.0F) thresholds.push_back(plan_.neuron.threshold / scale);
       }
       const auto middle = thresholds.begin() + static_cast<int64_t>(thresholds.size() / 2);
       std::ranges::nth_element(thresholds, middle);
@@ -85,10 +77,9 @@ StageReplay::Sums StageReplay::replay(const StageTrace& trace, int64_t batch, in
               channels +
           c;
       const float mean = trace.norm.mean[row];
-      const float inverse = trace.norm.inverse_deviation[row];
-      const float gain = gain_at(step, c);
+      const float scale = trace.norm.scale[row];
 
-      const float v = real + gain * ((x - mean) * inverse);
+      const float v = std::fma(x, scale, real + trace.norm.shift[row]);
       const bool fired = v > threshold;
       real = carry(v, threshold, fired);
       sums.membrane += v;
@@ -99,8 +90,8 @@ StageReplay::Sums StageReplay::replay(const StageTrace& trace, int64_t batch, in
       ++sums.histogram[place > 0.0 ? std::min(static_cast<int64_t>(std::min(place, 1e9)), bins - 1)
                                    : 0];
 
-      const bool positive = gain > 0.0F;
-      const float effective = positive ? threshold / (gain * inverse) : 0.0F;
+      const bool positive = scale > 0.0F;
+      const float effective = positive ? threshold / scale : 0.0F;
       const auto compare = [&](float& membrane, float drive, Agreement& agreement) {
         const float u = membrane + drive;
         const bool predicted = positive && u > effective;

@@ -38,11 +38,8 @@ class StageReplay {
   Sums replay(const StageTrace& trace, int64_t batch, int64_t image) const;
   void add(const Sums& sums);
   ThresholdAgreement shares(const Agreement& agreement) const;
-  float gain_at(int64_t step, int64_t channel) const;
 
   const StagePlan& plan_;
-  const Parameter* gain_;  // null: γ is 1
-  bool gain_per_step_ = false;
   bool delayed_ = false;
   bool fixed_statistics_ = false;
   double low_ = 0.0;

@@ -19,13 +19,14 @@ struct NeuronShape {
   int64_t words_per_pixel() const { return (channels + kSpikesPerWord - 1) / kSpikesPerWord; }
 };
 
-/// y = gain · x̂, x̂ = (x − mean) · inverse_deviation, row by row of channels.
+/// y = scale · x + shift and x̂ = (x − mean) · inverse_deviation, row by row of channels. The
+/// product is always fused into the sum it goes to: one rounding, the same in every kernel.
 struct Affine {
-  const float* mean = nullptr;               // [step, row, channel]
+  const float* scale = nullptr;              // [step, row, channel]
+  const float* shift = nullptr;              // [step, row, channel]
+  const float* mean = nullptr;               // [step, row, channel]; x̂ is for gradients alone
   const float* inverse_deviation = nullptr;  // [step, row, channel]
   int64_t rows_per_step = 1;                 // 1, or one per image
-  const float* gain = nullptr;               // [step, channel] or [channel]
-  int64_t gain_step_stride = 0;              // channels, or 0 when shared by the steps
 
   int64_t row(int64_t step, int64_t image) const {
     return step * rows_per_step + (rows_per_step > 1 ? image : 0);

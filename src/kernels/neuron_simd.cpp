@@ -19,12 +19,22 @@ namespace bntt::kernels::HWY_NAMESPACE {
 
 /// The affine map of one step for a vector of channels.
 struct AffineRow {
-  Vector mean, inverse_deviation, gain;
+  Vector scale, shift;
 
   AffineRow(const StepRow& row, const Channels& channels, int64_t c)
+      : scale(channels.Load(row.scale + c)), shift(channels.Load(row.shift + c)) {}
+
+  /// base + y
+  Vector AddTo(Vector base, Vector x) const { return hn::MulAdd(x, scale, hn::Add(base, shift)); }
+};
+
+/// What normalises the currents of one step, for a vector of channels.
+struct UnitRow {
+  Vector mean, inverse_deviation;
+
+  UnitRow(const StepRow& row, const Channels& channels, int64_t c)
       : mean(channels.Load(row.mean + c)),
-        inverse_deviation(channels.Load(row.inverse_deviation + c)),
-        gain(channels.Load(row.gain + c)) {}
+        inverse_deviation(channels.Load(row.inverse_deviation + c)) {}
 
   Vector Unit(Vector x) const { return hn::Mul(hn::Sub(x, mean), inverse_deviation); }
 };
@@ -75,8 +85,7 @@ void SpikingForwardSimd(const NeuronShape& shape, const Dynamics& dynamics, cons
       const int64_t shift = c % kSpikesPerWord;
       for (int64_t p = 0; p < pixels; ++p) {
         float* kept = block_carry + p * channels + c;
-        const Vector unit = norm.Unit(lanes.Load(row.current + p * channels + c));
-        const Vector v = hn::Add(lanes.Load(kept), hn::Mul(norm.gain, unit));
+        const Vector v = norm.AddTo(lanes.Load(kept), lanes.Load(row.current + p * channels + c));
         const Mask fired = vector_dynamics.Fired(v);
         lanes.Store(vector_dynamics.Carried(v, fired), kept);
         const SpikeWord bits = lanes.Bits(fired) << shift;
@@ -122,8 +131,7 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
       const Channels lanes(c, channels);
       const AffineRow norm(row, lanes, c);
       for (int64_t i = c; i < size; i += channels) {
-        const Vector unit = norm.Unit(lanes.Load(row.current + i));
-        const Vector v = hn::Add(lanes.Load(carried_gradient + i), hn::Mul(norm.gain, unit));
+        const Vector v = norm.AddTo(lanes.Load(carried_gradient + i), lanes.Load(row.current + i));
         lanes.Store(v, membrane + i);
         lanes.Store(vector_dynamics.Carried(v, vector_dynamics.Fired(v)), carried_gradient + i);
       }
@@ -143,7 +151,7 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
     const float* arriving_frame = arriving.data + frame * arriving.pool.pooled().size();
     for (int64_t c = 0; c < channels; c += width) {
       const Channels lanes(c, channels);
-      const AffineRow norm(row, lanes, c);
+      const UnitRow norm(row, lanes, c);
       Vector sum = hn::Zero(Tag());
       Vector sum_unit = hn::Zero(Tag());
       for (int64_t p = 0; p < pixels; ++p) {
@@ -213,7 +221,7 @@ void NormBackwardSimd(const NeuronShape& shape, const Affine& affine, const Norm
     float* at_step = block_gradient + step * shape.batch * shape.frame();
     for (int64_t c = 0; c < channels; c += Channels::Width()) {
       const Channels lanes(c, channels);
-      const AffineRow norm(row, lanes, c);
+      const UnitRow norm(row, lanes, c);
       const Vector scale = lanes.Load(rows.scale + r + c);
       const Vector slope = lanes.Load(rows.slope + r + c);
       const Vector offset = lanes.Load(rows.offset + r + c);

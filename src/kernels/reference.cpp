@@ -40,7 +40,7 @@ void spiking_forward(const NeuronShape& shape, const Dynamics& dynamics, const A
         for (int64_t b = 0; b < count; ++b) {
           const int64_t c = first + b;
           float& kept = block_carry[p * channels + c];
-          const float v = kept + row.gain[c] * row.unit(p, channels, c);
+          const float v = row.add_to(kept, p, channels, c);
           const bool fired = v > dynamics.threshold;
           bits |= static_cast<SpikeWord>(fired) << b;
           kept = carried(dynamics, v, fired);
@@ -72,7 +72,7 @@ void spiking_backward(const NeuronShape& shape, const Dynamics& dynamics, const 
           const float before = v[i - size];
           carry = carried(dynamics, before, before > dynamics.threshold);
         }
-        v[i] = carry + row.gain[c] * row.unit(p, channels, c);
+        v[i] = row.add_to(carry, p, channels, c);
       }
     }
   }

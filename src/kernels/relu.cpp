@@ -14,7 +14,7 @@ void relu_forward(const NeuronShape& shape, const Affine& affine, const Currents
         activations + ((step * shape.batch + block.image) * shape.pixels + block.begin) * channels;
     for (int64_t p = 0; p < block.end - block.begin; ++p) {
       for (int64_t c = 0; c < channels; ++c) {
-        out[p * channels + c] = std::max(0.0F, row.gain[c] * row.unit(p, channels, c));
+        out[p * channels + c] = std::max(0.0F, row.add_to(0.0F, p, channels, c));
       }
     }
   }
@@ -35,12 +35,11 @@ void relu_backward(const NeuronShape& shape, const Affine& affine, const Current
       const int64_t pooled = arriving.pooled_pixel(block.begin + p);
       const float* from_above = arriving_frame + pooled * channels;
       for (int64_t c = 0; c < channels; ++c) {
-        const float unit = row.unit(p, channels, c);
-        const bool active = pooled >= 0 && row.gain[c] * unit > 0.0F;
+        const bool active = pooled >= 0 && row.add_to(0.0F, p, channels, c) > 0.0F;
         const float gradient = active ? from_above[c] * pool_scale : 0.0F;
         out[p * channels + c] = gradient;
         sums.gradient[step * channels + c] += gradient;
-        sums.gradient_times_unit[step * channels + c] += gradient * unit;
+        sums.gradient_times_unit[step * channels + c] += gradient * row.unit(p, channels, c);
       }
     }
   }

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <cmath>
+
 #include "kernels/neuron.h"
 
 namespace bntt::kernels {
@@ -7,18 +9,25 @@ namespace bntt::kernels {
 /// One step's view of a block of pixels.
 struct StepRow {
   const float* current;  // [pixel, channel]
+  const float* scale;
+  const float* shift;
   const float* mean;
   const float* inverse_deviation;
-  const float* gain;
 
   StepRow(const NeuronShape& shape, const Affine& affine, const Currents& currents,
           const PixelBlock& block, int64_t step)
       : current(currents.data + step * currents.step_stride + block.image * shape.frame() +
                 block.begin * shape.channels),
+        scale(affine.scale + affine.row(step, block.image) * shape.channels),
+        shift(affine.shift + affine.row(step, block.image) * shape.channels),
         mean(affine.mean + affine.row(step, block.image) * shape.channels),
         inverse_deviation(affine.inverse_deviation +
-                          affine.row(step, block.image) * shape.channels),
-        gain(affine.gain + step * affine.gain_step_stride) {}
+                          affine.row(step, block.image) * shape.channels) {}
+
+  /// base + y
+  float add_to(float base, int64_t pixel, int64_t channels, int64_t c) const {
+    return std::fma(current[pixel * channels + c], scale[c], base + shift[c]);
+  }
 
   float unit(int64_t pixel, int64_t channels, int64_t c) const {
     return (current[pixel * channels + c] - mean[c]) * inverse_deviation[c];

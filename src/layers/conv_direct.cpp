@@ -4,7 +4,6 @@
 
 #include "base/threads.h"
 #include "layers/gradient_parts.h"
-#include "layers/synapse.h"
 #include "layers/unpacked_frames.h"
 
 namespace bntt {
@@ -35,7 +34,8 @@ ConvDirect::ConvDirect(const StagePlan& plan)
       map_(pool_of(plan)),
       dense_(plan.input, plan.output.channels, frames_per_dense_chunk(plan)) {}
 
-void ConvDirect::forward(const Signal& input, const float* weights, float* current) const {
+void ConvDirect::forward(const Signal& input, const float* weights, float* current,
+                         const FramesWritten& written) const {
   const Buffer<float> packed = dense_.pack_for_forward(weights);
   const int64_t frames = stored_frames(input);
   const int64_t chunk = dense_.frames();
@@ -50,6 +50,7 @@ void ConvDirect::forward(const Signal& input, const float* weights, float* curre
       dense_.forward(unpacked, packed.data(), padded);
       std::copy_n(padded, (frames - first) * output_.size(), current + first * output_.size());
     }
+    written(first, std::min(first + chunk, frames));
   });
 }
 

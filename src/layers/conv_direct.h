@@ -4,6 +4,7 @@
 #include "bntt/signal.h"
 #include "kernels/dense_convolution.h"
 #include "kernels/unpack.h"
+#include "layers/synapse.h"
 
 namespace bntt {
 
@@ -12,7 +13,8 @@ class ConvDirect {
  public:
   explicit ConvDirect(const StagePlan& plan);
 
-  void forward(const Signal& input, const float* weights, float* current) const;
+  void forward(const Signal& input, const float* weights, float* current,
+               const FramesWritten& written) const;
   void weight_gradient(const Signal& input, const float* current_gradient,
                        float* weight_gradient) const;
   void input_gradient(const float* current_gradient, const float* weights, int64_t frames,

@@ -65,19 +65,19 @@ std::unique_ptr<PreparedWeights> ConvSynapse::prepare(const float* weights) cons
   return std::make_unique<Weights>(*this, weights);
 }
 
-void ConvSynapse::forward(const Signal& input, const PreparedWeights& weights,
-                          float* current) const {
+void ConvSynapse::forward(const Signal& input, const PreparedWeights& weights, float* current,
+                          const FramesWritten& written) const {
   const auto& prepared = static_cast<const Weights&>(weights);
   if (const auto* spikes = std::get_if<SpikeTrain>(&input)) {
-    forward_spikes(*spikes, prepared, current);
+    forward_spikes(*spikes, prepared, current, written);
   } else {
-    forward_dense(input, prepared, current);
+    forward_dense(input, prepared, current, written);
   }
 }
 
 // Each frame by its own density: what an image gets cannot depend on the others of its batch.
-void ConvSynapse::forward_spikes(const SpikeTrain& input, const Weights& weights,
-                                 float* current) const {
+void ConvSynapse::forward_spikes(const SpikeTrain& input, const Weights& weights, float* current,
+                                 const FramesWritten& written) const {
   const int64_t frames = input.steps() * input.batch();
   std::vector<bool> dense(static_cast<std::size_t>(frames), false);
   int64_t dense_count = 0;
@@ -104,21 +104,26 @@ void ConvSynapse::forward_spikes(const SpikeTrain& input, const Weights& weights
     if (!dense_frames.empty()) {
       winograd_->forward(input, dense_frames, for_winograd, current);
     }
+    written(first, end);
   });
 }
 
-void ConvSynapse::forward_dense(const Signal& input, const Weights& weights, float* current) const {
+void ConvSynapse::forward_dense(const Signal& input, const Weights& weights, float* current,
+                                const FramesWritten& written) const {
   if (!winograd_) {
-    direct_->forward(input, weights.plain(), current);
+    direct_->forward(input, weights.plain(), current, written);
     return;
   }
   const float* packed = weights.for_winograd();
   const int64_t frames = stored_frames(input);
   const int64_t chunk = winograd_->frames_per_chunk();
   parallel_for((frames + chunk - 1) / chunk, [&](int64_t i) {
+    const int64_t first = i * chunk;
+    const int64_t end = std::min(first + chunk, frames);
     std::vector<int64_t> of_chunk;
-    for (int64_t f = i * chunk; f < std::min((i + 1) * chunk, frames); ++f) of_chunk.push_back(f);
+    for (int64_t f = first; f < end; ++f) of_chunk.push_back(f);
     winograd_->forward(input, of_chunk, packed, current);
+    written(first, end);
   });
 }
 

@@ -17,7 +17,8 @@ class ConvSynapse final : public Synapse {
   explicit ConvSynapse(const StagePlan& plan);
 
   std::unique_ptr<PreparedWeights> prepare(const float* weights) const override;
-  void forward(const Signal& input, const PreparedWeights& weights, float* current) const override;
+  void forward(const Signal& input, const PreparedWeights& weights, float* current,
+               const FramesWritten& written) const override;
   void weight_gradient(const Signal& input, const float* current_gradient,
                        float* weight_gradient) const override;
   void input_gradient(const float* current_gradient, const float* weights, int64_t frames,
@@ -26,8 +27,10 @@ class ConvSynapse final : public Synapse {
 
  private:
   class Weights;
-  void forward_spikes(const SpikeTrain& input, const Weights& weights, float* current) const;
-  void forward_dense(const Signal& input, const Weights& weights, float* current) const;
+  void forward_spikes(const SpikeTrain& input, const Weights& weights, float* current,
+                      const FramesWritten& written) const;
+  void forward_dense(const Signal& input, const Weights& weights, float* current,
+                     const FramesWritten& written) const;
 
   kernels::PooledMap map_;
   BreakEven break_even_;

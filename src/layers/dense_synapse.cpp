@@ -66,14 +66,18 @@ std::unique_ptr<PreparedWeights> DenseSynapse::prepare(const float* weights) con
   return std::make_unique<Weights>(*this, weights);
 }
 
-void DenseSynapse::forward(const Signal& input, const PreparedWeights& weights,
-                           float* current) const {
+void DenseSynapse::forward(const Signal& input, const PreparedWeights& weights, float* current,
+                           const FramesWritten& written) const {
   const auto& prepared = static_cast<const Weights&>(weights);
   if (const auto* spikes = std::get_if<SpikeTrain>(&input)) {
     forward_spikes(*spikes, prepared, current);
   } else {
     forward_dense(input, prepared.plain(), current);
   }
+  const int64_t frames = stored_frames(input);
+  parallel_for((frames + kFramesPerChunk - 1) / kFramesPerChunk, [&](int64_t i) {
+    written(i * kFramesPerChunk, std::min((i + 1) * kFramesPerChunk, frames));
+  });
 }
 
 void DenseSynapse::forward_spikes(const SpikeTrain& input, const Weights& weights,

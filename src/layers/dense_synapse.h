@@ -12,7 +12,8 @@ class DenseSynapse final : public Synapse {
   explicit DenseSynapse(const StagePlan& plan);
 
   std::unique_ptr<PreparedWeights> prepare(const float* weights) const override;
-  void forward(const Signal& input, const PreparedWeights& weights, float* current) const override;
+  void forward(const Signal& input, const PreparedWeights& weights, float* current,
+               const FramesWritten& written) const override;
   void weight_gradient(const Signal& input, const float* current_gradient,
                        float* weight_gradient) const override;
   void input_gradient(const float* current_gradient, const float* weights, int64_t frames,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "bntt/break_even.h"
@@ -15,6 +16,10 @@ class PreparedWeights {
   virtual ~PreparedWeights() = default;
 };
 
+/// Told of frames [first, end) once their currents are written, by the thread that wrote them: what
+/// it reads there is still in its cache.
+using FramesWritten = std::function<void(int64_t first, int64_t end)>;
+
 /// The weighted connections of a stage. Time-free: the steps of a window are just more frames, one
 /// frame being one image at one step. Reads its input through the pool that precedes the stage.
 class Synapse {
@@ -23,9 +28,9 @@ class Synapse {
 
   virtual std::unique_ptr<PreparedWeights> prepare(const float* weights) const = 0;
 
-  /// current [stored step, batch, y, x, channel] = W · input.
-  virtual void forward(const Signal& input, const PreparedWeights& weights,
-                       float* current) const = 0;
+  /// current [stored step, batch, y, x, channel] = W · input. `written` hears of every frame once.
+  virtual void forward(const Signal& input, const PreparedWeights& weights, float* current,
+                       const FramesWritten& written) const = 0;
 
   /// Overwrites the weight gradient [tap or pixel, in, out].
   virtual void weight_gradient(const Signal& input, const float* current_gradient,

@@ -18,26 +18,43 @@ int64_t images_per_row(const Norm& norm, int64_t pixels, int64_t batch) {
   return std::clamp<int64_t>(kSamplesPerRow / pixels, 1, batch);
 }
 
-constexpr int64_t kRoundedTogether = 1 << 16;
-
-/// Rounds in place; returns the upper halves.
-Buffer<uint16_t> rounded(Buffer<float>& values) {
-  Buffer<uint16_t> halves(values.size());
-  parallel_for((values.size() + kRoundedTogether - 1) / kRoundedTogether, [&](int64_t i) {
-    const int64_t first = i * kRoundedTogether;
-    kernels::round_to_bfloat16(values.data() + first,
-                               std::min(kRoundedTogether, values.size() - first),
-                               halves.data() + first);
-  });
-  return halves;
+kernels::Affine affine_of(const NormTrace& trace) {
+  return {.scale = trace.scale.data(),
+          .shift = trace.shift.data(),
+          .mean = trace.mean.data(),
+          .inverse_deviation = trace.inverse_deviation.data(),
+          .rows_per_step = trace.rows_per_step};
 }
+
+/// Row `row` of all steps' rows.
+void take_moments(const Buffer<float>& current, int64_t row, RowMoments& moments) {
+  const RowSplit& split = moments.split;
+  const int64_t step = row / split.rows_per_step();
+  const int64_t of_step = row % split.rows_per_step();
+  const int64_t first_image = step * split.batch + of_step * split.images_per_row;
+  kernels::kernels().channel_moments(current.data() + first_image * split.pixels * split.channels,
+                                     split.samples_in(of_step), split.channels,
+                                     moments.mean.data() + row * split.channels,
+                                     moments.squared_deviations.data() + row * split.channels);
+}
+
+void repeat_first_step(RowMoments& moments) {
+  const int64_t size = moments.split.rows_per_step() * moments.split.channels;
+  for (int64_t step = 1; step < moments.split.steps; ++step) {
+    std::copy_n(moments.mean.data(), size, moments.mean.data() + step * size);
+    std::copy_n(moments.squared_deviations.data(), size,
+                moments.squared_deviations.data() + step * size);
+  }
+}
+
+constexpr int64_t kExpandedTogether = 1 << 16;
 
 Buffer<float> expanded(const Buffer<uint16_t>& halves) {
   Buffer<float> values(halves.size());
-  parallel_for((values.size() + kRoundedTogether - 1) / kRoundedTogether, [&](int64_t i) {
-    const int64_t first = i * kRoundedTogether;
+  parallel_for((values.size() + kExpandedTogether - 1) / kExpandedTogether, [&](int64_t i) {
+    const int64_t first = i * kExpandedTogether;
     kernels::expand_bfloat16(halves.data() + first,
-                             std::min(kRoundedTogether, values.size() - first),
+                             std::min(kExpandedTogether, values.size() - first),
                              values.data() + first);
   });
   return values;
@@ -50,10 +67,7 @@ Stage::Stage(const StagePlan& plan, int64_t run_steps, Propagation propagation)
       run_steps_(run_steps),
       synapse_(make_synapse(plan)),
       norm_(make_norm(plan.norm, plan.output.channels, run_steps)),
-      neurons_(make_neurons(plan, propagation)),
-      ones_(plan.output.channels) {
-  ones_.fill(1.0F);
-}
+      neurons_(make_neurons(plan, propagation)) {}
 
 Stage::Window Stage::window_of(const Signal& input) const {
   const auto* dense = std::get_if<DenseTrain>(&input);
@@ -67,49 +81,62 @@ Stage::Window Stage::window_of(const Signal& input) const {
   return window;
 }
 
-Buffer<float> Stage::currents_of(const Signal& input, const Window& window,
-                                 const PreparedWeights& weights) const {
-  const int64_t stored_steps = window.constant_current ? 1 : window.shape.steps;
-  Buffer<float> current(stored_steps * window.shape.batch * window.shape.frame());
-  synapse_->forward(input, weights, current.data());
-  return current;
+RowMoments Stage::moments_of(const Window& window, const Buffer<float>& current) {
+  const RowSplit& rows = window.rows;
+  RowMoments moments{rows, Buffer<float>(rows.size()), Buffer<float>(rows.size())};
+  const int64_t stored_steps = window.constant_current ? 1 : rows.steps;
+  parallel_for(stored_steps * rows.rows_per_step(),
+               [&](int64_t row) { take_moments(current, row, moments); });
+  if (window.constant_current) repeat_first_step(moments);
+  return moments;
+}
+
+// Neurons read the rounded currents too: backward recomputes membranes from what was kept, and must
+// find the same spikes.
+Stage::Written Stage::write_currents(const Signal& input, const Window& window,
+                                     const PreparedWeights& weights, const Wanted& wanted) const {
+  const int64_t frame = window.shape.frame();
+  const int64_t frames = (window.constant_current ? 1 : window.shape.steps) * window.shape.batch;
+  Written result{.current = Buffer<float>(frames * frame), .moments = {.split = window.rows}};
+  if (wanted.halves) result.halves = Buffer<uint16_t>(frames * frame);
+  const bool frame_is_row = window.rows.images_per_row == 1;
+  if (wanted.moments && frame_is_row) {
+    result.moments.mean = Buffer<float>(window.rows.size());
+    result.moments.squared_deviations = Buffer<float>(window.rows.size());
+  }
+  synapse_->forward(input, weights, result.current.data(), [&](int64_t first, int64_t end) {
+    if (wanted.halves) {
+      kernels::round_to_bfloat16(result.current.data() + first * frame, (end - first) * frame,
+                                 result.halves.data() + first * frame);
+    }
+    if (!wanted.moments || !frame_is_row) return;
+    for (int64_t row = first; row < end; ++row) take_moments(result.current, row, result.moments);
+  });
+  if (wanted.moments && frame_is_row && window.constant_current) repeat_first_step(result.moments);
+  if (wanted.moments && !frame_is_row) result.moments = moments_of(window, result.current);
+  return result;
 }
 
 kernels::Currents Stage::view(const Window& window, const Buffer<float>& current) {
   return {current.data(), window.constant_current ? 0 : window.shape.batch * window.shape.frame()};
 }
 
-RowMoments Stage::moments_of(const Window& window, const Buffer<float>& current) {
-  const RowSplit& rows = window.rows;
-  RowMoments moments{rows, Buffer<float>(rows.size()), Buffer<float>(rows.size())};
-  const int64_t computed_steps = window.constant_current ? 1 : rows.steps;
-  parallel_for(computed_steps * rows.rows_per_step(), [&](int64_t i) {
-    const int64_t step = i / rows.rows_per_step();
-    const int64_t row = i % rows.rows_per_step();
-    const int64_t first_image = step * rows.batch + row * rows.images_per_row;
-    kernels::kernels().channel_moments(current.data() + first_image * window.shape.frame(),
-                                       rows.samples_in(row), rows.channels,
-                                       moments.mean.data() + rows.at(step, row),
-                                       moments.squared_deviations.data() + rows.at(step, row));
-  });
-  for (int64_t step = computed_steps; step < rows.steps; ++step) {
-    const int64_t size = rows.rows_per_step() * rows.channels;
-    std::copy_n(moments.mean.data(), size, moments.mean.data() + step * size);
-    std::copy_n(moments.squared_deviations.data(), size,
-                moments.squared_deviations.data() + step * size);
-  }
-  return moments;
-}
-
-kernels::Affine Stage::affine_of(const NormTrace& trace, const float* gain, int64_t first) const {
+// scale = γ / √(σ² + ε), shift = −μ · scale.
+void Stage::fold_gain(const float* gain, int64_t first, NormTrace& trace) const {
   const bool per_step = norm_->gain_rows() == run_steps_;
   const int64_t channels = plan_.output.channels;
-  return {.mean = trace.mean.data(),
-          .inverse_deviation = trace.inverse_deviation.data(),
-          .rows_per_step = trace.rows_per_step,
-          .gain = gain == nullptr ? ones_.data()
-                                  : gain + (per_step ? (plan_.first_step + first) * channels : 0),
-          .gain_step_stride = gain != nullptr && per_step ? channels : 0};
+  trace.scale = Buffer<float>(trace.mean.size());
+  trace.shift = Buffer<float>(trace.mean.size());
+  for (int64_t row = 0; row < trace.mean.size() / channels; ++row) {
+    const int64_t step = plan_.first_step + first + row / trace.rows_per_step;
+    const float* gain_row = gain == nullptr ? nullptr : gain + (per_step ? step * channels : 0);
+    for (int64_t c = 0; c < channels; ++c) {
+      const int64_t at = row * channels + c;
+      const float scale = (gain_row == nullptr ? 1.0F : gain_row[c]) * trace.inverse_deviation[at];
+      trace.scale[at] = scale;
+      trace.shift[at] = -trace.mean[at] * scale;
+    }
+  }
 }
 
 StageTrace Stage::forward(const Signal& input, const StageNumbers& numbers,
@@ -120,21 +147,24 @@ StageTrace Stage::forward(const Signal& input, const StageNumbers& numbers,
   StageTrace trace;
   trace.current_constant = window.constant_current;
   PhaseTimer timer(plan_.name, StagePhase::synapse_forward);
-  trace.current = currents_of(input, window, *numbers.prepared);
-  timer.next(StagePhase::neuron_forward);
-  // Before anything reads them: backward recomputes membranes from what was kept, and must find the
-  // same spikes.
-  if (options.precision == Precision::mixed) trace.half_current = rounded(trace.current);
   const bool from_batch = mode == NormMode::batch && norm_->statistics_rows() > 0;
-  const RowMoments moments = from_batch || norm_->per_image() ? moments_of(window, trace.current)
-                                                              : RowMoments{.split = window.rows};
+  Written written = write_currents(input, window, *numbers.prepared,
+                                   {.halves = options.precision == Precision::mixed,
+                                    .moments = from_batch || norm_->per_image()});
+  timer.next(StagePhase::neuron_forward);
+  const RowMoments& moments = written.moments;
   trace.norm = mode == NormMode::batch ? norm_->from_batch(moments, plan_.first_step, running)
                                        : norm_->from_running(moments, plan_.first_step, running);
+  fold_gain(numbers.gain, 0, trace.norm);
   Buffer<float> carry = Buffer<float>::zeros(window.shape.batch * window.shape.frame());
-  trace.output = neurons_->forward(window.shape, affine_of(trace.norm, numbers.gain, 0),
-                                   view(window, trace.current), carry.data());
+  trace.output = neurons_->forward(window.shape, affine_of(trace.norm), view(window, written.current),
+                                   carry.data());
   if (voltage != nullptr) *voltage = std::move(carry);
-  if (options.precision == Precision::mixed) trace.current = Buffer<float>();
+  if (options.precision == Precision::mixed) {
+    trace.half_current = std::move(written.halves);
+  } else {
+    trace.current = std::move(written.current);
+  }
   return trace;
 }
 
@@ -176,27 +206,26 @@ Signal Stage::work(const Signal& input, int64_t first, const StageNumbers& numbe
                    Buffer<float>& constant_current) const {
   const Window window = window_of(input);
   PhaseTimer timer(plan_.name, StagePhase::synapse_forward);
-  Buffer<float> own;
-  Buffer<float>& current = window.constant_current ? constant_current : own;
-  if (current.empty()) current = currents_of(input, window, *numbers.prepared);
+  Written written{.moments = {.split = window.rows}};
+  if (!window.constant_current || constant_current.empty()) {
+    written = write_currents(input, window, *numbers.prepared, {.moments = norm_->per_image()});
+    if (window.constant_current) constant_current = std::move(written.current);
+  } else if (norm_->per_image()) {
+    written.moments = moments_of(window, constant_current);
+  }
+  const Buffer<float>& current = window.constant_current ? constant_current : written.current;
   timer.next(StagePhase::neuron_forward);
-  const RowMoments moments =
-      norm_->per_image() ? moments_of(window, current) : RowMoments{.split = window.rows};
-  const NormTrace trace = norm_->from_running(moments, plan_.first_step + first, running);
-  return neurons_->forward(window.shape, affine_of(trace, numbers.gain, first),
-                           view(window, current), carry.data());
+  NormTrace trace = norm_->from_running(written.moments, plan_.first_step + first, running);
+  fold_gain(numbers.gain, first, trace);
+  return neurons_->forward(window.shape, affine_of(trace), view(window, current), carry.data());
 }
 
 // The membranes leak, and may still fire what they hold.
 Signal Stage::rest(const Window& window, Buffer<float>& carry) const {
   if (plan_.readout) return {};
   const auto zeros = Buffer<float>::zeros(window.shape.batch * window.shape.frame());
-  const auto mean = Buffer<float>::zeros(window.shape.steps * window.shape.channels);
-  return neurons_->forward(window.shape,
-                           {.mean = mean.data(),
-                            .inverse_deviation = mean.data(),
-                            .rows_per_step = 1,
-                            .gain = ones_.data()},
+  const auto nothing = Buffer<float>::zeros(window.shape.steps * window.shape.channels);
+  return neurons_->forward(window.shape, {.scale = nothing.data(), .shift = nothing.data()},
                            {.data = zeros.data(), .step_stride = 0}, carry.data());
 }
 
@@ -205,7 +234,7 @@ Buffer<float> Stage::backward(const Signal& input, const StageTrace& trace,
                               const Gradients& gradients, bool want_input_gradient) const {
   const Window window = window_of(input);
   const kernels::NeuronShape& shape = window.shape;
-  const kernels::Affine affine = affine_of(trace.norm, numbers.gain, 0);
+  const kernels::Affine affine = affine_of(trace.norm);
   const Buffer<float> from_halves =
       trace.half_current.empty() ? Buffer<float>() : expanded(trace.half_current);
   const kernels::Currents currents =

@@ -79,10 +79,20 @@ class Stage {
               const RunningStatistics& running, Buffer<float>& carry,
               Buffer<float>& constant_current) const;
   Signal rest(const Window& window, Buffer<float>& carry) const;
-  Buffer<float> currents_of(const Signal& input, const Window& window,
-                            const PreparedWeights& weights) const;
+  /// What is made of the currents while they are written.
+  struct Wanted {
+    bool halves = false;
+    bool moments = false;
+  };
+  struct Written {
+    Buffer<float> current;  // rounded where halves are wanted
+    Buffer<uint16_t> halves;
+    RowMoments moments;
+  };
   static RowMoments moments_of(const Window& window, const Buffer<float>& current);
-  kernels::Affine affine_of(const NormTrace& trace, const float* gain, int64_t first) const;
+  Written write_currents(const Signal& input, const Window& window, const PreparedWeights& weights,
+                         const Wanted& wanted) const;
+  void fold_gain(const float* gain, int64_t first, NormTrace& trace) const;
   static kernels::Currents view(const Window& window, const Buffer<float>& current);
 
   StagePlan plan_;
@@ -90,7 +100,6 @@ class Stage {
   std::unique_ptr<Synapse> synapse_;
   std::unique_ptr<Norm> norm_;
   std::unique_ptr<Neurons> neurons_;
-  Buffer<float> ones_;  // γ where there is none
 };
 
 }  // namespace bntt

@@ -1,6 +1,9 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/random.h"
 #include "layers/synapse.h"
@@ -74,7 +77,17 @@ Results run(const StagePlan& plan, const Signal& input, const BreakEven& break_e
   const Buffer<float> weights = numbers(plan.weights, 1);
   const int64_t frames = stored_frames(input);
   Results results{Buffer<float>(frames * plan.output.size()), Buffer<float>(plan.weights)};
-  synapse->forward(input, *synapse->prepare(weights.data()), results.current.data());
+  std::vector<int> heard_of(frames, 0);
+  results.current.fill(std::numeric_limits<float>::quiet_NaN());
+  synapse->forward(input, *synapse->prepare(weights.data()), results.current.data(),
+                   [&](int64_t first, int64_t end) {
+                     const float* written = results.current.data() + first * plan.output.size();
+                     const bool complete =
+                         std::none_of(written, written + (end - first) * plan.output.size(),
+                                      [](float value) { return std::isnan(value); });
+                     for (int64_t f = first; f < end; ++f) heard_of[f] += complete ? 1 : 100;
+                   });
+  EXPECT_THAT(heard_of, ::testing::Each(1)) << "each frame once, when it is complete";
   const Buffer<float> gradient = numbers(results.current.size(), 2);
   synapse->weight_gradient(input, gradient.data(), results.weight_gradient.data());
   return results;

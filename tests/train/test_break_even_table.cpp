@@ -20,7 +20,10 @@ class BreakEvenTable : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(directory_); }
 
-  fs::path directory_ = fs::path(::testing::TempDir()) / "bntt-break-even";
+  // Tests run side by side.
+  fs::path directory_ =
+      fs::path(::testing::TempDir()) /
+      ("bntt-" + std::string(::testing::UnitTest::GetInstance()->current_test_info()->name()));
   fs::path file_ = directory_ / "new" / "break-even.json";
   std::vector<StagePlan> stages_ =
       plan_stages(vgg5({.input = {3, 8, 8}, .classes = 4, .steps = 2, .width = 0.125}));

@@ -1,5 +1,7 @@
 #include "layers/neurons/accumulator.h"
 
+#include <cmath>
+
 namespace bntt {
 namespace {
 
@@ -16,11 +18,12 @@ Signal Accumulator::forward(const kernels::NeuronShape& shape, const kernels::Af
                             const kernels::Currents& currents, float* carry) const {
   const int64_t classes = shape.channels;
   for (int64_t step = 0; step < shape.steps; ++step) {
-    const float* gain = affine.gain + step * affine.gain_step_stride;
     for (int64_t image = 0; image < shape.batch; ++image) {
+      const int64_t row = affine.row(step, image) * classes;
+      const float* current = currents.data + step * currents.step_stride + image * classes;
       for (int64_t k = 0; k < classes; ++k) {
-        carry[image * classes + k] +=
-            gain[k] * unit_current(affine, currents, classes, step, image, k);
+        float& voltage = carry[image * classes + k];
+        voltage = std::fma(current[k], affine.scale[row + k], voltage + affine.shift[row + k]);
       }
     }
   }
