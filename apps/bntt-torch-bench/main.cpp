@@ -4,6 +4,7 @@
 #include <new>
 #include <string>
 
+#include "base/memory.h"
 #include "bntt/error.h"
 #include "torch_engine.h"
 
@@ -14,6 +15,7 @@ int main(int argc, char** argv) {
     std::fputs("bntt-torch-bench: is started by bntt bench --against torch\n", stderr);
     return 2;
   }
+  bntt::keep_freed_memory();
   try {
     bntt::bench::serve(*bntt::bench::make_torch_engine(bntt::bench::job_from_json(argv[1])));
     return 0;

@@ -1,15 +1,14 @@
 #include <fmt/format.h>
-#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <limits>
 #include <new>
 #include <system_error>
 
+#include "base/memory.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "bntt/error.h"
@@ -22,14 +21,6 @@ int complain(const std::string& sentence) {
   // Not fmt::print, which throws when the error output itself is on the disk that is full.
   std::fputs(fmt::format("bntt: {}\n", sentence).c_str(), stderr);
   return bntt::cli::kBadInput;
-}
-
-// Every training step asks for the same large buffers again: keep their pages instead of giving
-// them back to the kernel, which would zero them anew each time (a fifth of the training time
-// otherwise).
-void keep_freed_memory() {
-  mallopt(M_MMAP_MAX, 0);
-  mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
 }
 
 // Threads that wait should sleep, not spin: on a machine that does other work too, spinning makes
@@ -55,7 +46,7 @@ std::vector<std::string> command_names(const CLI::App& app) {
 
 int main(int argc, char** argv) {
   wait_passively(argv);
-  keep_freed_memory();
+  bntt::keep_freed_memory();
   CLI::App app(
       "bntt trains, explains and deploys deep spiking networks with Batch Normalization Through "
       "Time.",

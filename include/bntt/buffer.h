@@ -1,14 +1,20 @@
 #pragma once
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 #include <span>
 #include <type_traits>
 #include <utility>
 
 namespace bntt {
+
+inline constexpr std::size_t kBufferAlignment = 64;
+
+/// Memory at that alignment, contents undefined; large buffers get blocks of their own, which are
+/// kept for the next ones. Throws std::bad_alloc.
+void* allocate_buffer(std::size_t bytes);
+void free_buffer(void* memory, std::size_t bytes) noexcept;
 
 /// Plain numbers on a cache-line boundary, so that SIMD loads never split a line.
 /// Contents start undefined; `zeros` and `fill` define them.
@@ -17,8 +23,6 @@ class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  static constexpr std::size_t kAlignment = 64;
-
   Buffer() = default;
   explicit Buffer(int64_t size) : size_(size), data_(allocate(size)) {}
   Buffer(const Buffer& other) : Buffer(other.size_) {
@@ -29,7 +33,9 @@ class Buffer {
     swap(other);
     return *this;
   }
-  ~Buffer() { std::free(data_); }
+  ~Buffer() {
+    if (data_ != nullptr) free_buffer(data_, bytes(size_));
+  }
 
   static Buffer zeros(int64_t size) {
     Buffer buffer(size);
@@ -55,12 +61,9 @@ class Buffer {
  private:
   static T* allocate(int64_t size) {
     if (size == 0) return nullptr;
-    const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(T);
-    const std::size_t rounded = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-    void* memory = std::aligned_alloc(kAlignment, rounded);
-    if (memory == nullptr) throw std::bad_alloc();
-    return static_cast<T*>(memory);
+    return static_cast<T*>(allocate_buffer(bytes(size)));
   }
+  static std::size_t bytes(int64_t size) { return static_cast<std::size_t>(size) * sizeof(T); }
   void swap(Buffer& other) noexcept {
     std::swap(size_, other.size_);
     std::swap(data_, other.data_);

@@ -39,6 +39,12 @@ struct StageTrace {
   Signal output;  ///< spikes, or the activations of ReLU neurons; nothing for the readout
 };
 
+/// What a trace holds.
+enum class Keep {
+  everything,    ///< for those who look at it
+  for_backward,  ///< all but currents that are large and cheap to compute again
+};
+
 struct Trace {
   NormMode mode = NormMode::batch;
   Signal input;
@@ -117,11 +123,11 @@ class Network {
   const Parameter* gain(std::size_t stage) const;
 
   /// One window of all active steps, kept for backward. The input has active_steps(spec) steps.
-  Trace forward(Signal input, NormMode mode);
+  Trace forward(Signal input, NormMode mode, Keep keep = Keep::everything);
 
   /// Fills every parameter's gradient; with `input_gradient`, also that of the input
-  /// [stored step, batch, y, x, channel].
-  void backward(const Trace& trace, const Buffer<float>& logits_gradient,
+  /// [stored step, batch, y, x, channel]. Frees the trace as it goes: hand it over by std::move.
+  void backward(Trace trace, const Buffer<float>& logits_gradient,
                 Buffer<float>* input_gradient = nullptr);
 
   /// Inference without a trace: `start`, then `advance` by windows of any length gives the same

@@ -37,12 +37,12 @@ CrossEntropy classify(const Network& network, const Batch& batch, const Sample& 
 /// Adds ∂L/∂pixel for one draw of the input.
 void add_gradient(Network& network, const Batch& batch, const EncoderSpec& encoder, uint64_t seed,
                   uint32_t epoch, Buffer<float>& sum) {
-  const Trace trace = network.forward(
-      encode(batch, active_steps(network.spec()), encoder, seed, epoch), NormMode::running);
+  Trace trace = network.forward(encode(batch, active_steps(network.spec()), encoder, seed, epoch),
+                                NormMode::running, Keep::for_backward);
   CrossEntropy loss = cross_entropy(trace.logits, batch.labels);
   for (float& gradient : loss.gradient) gradient *= static_cast<float>(batch.size());
   Buffer<float> input_gradient;
-  network.backward(trace, loss.gradient, &input_gradient);
+  network.backward(std::move(trace), loss.gradient, &input_gradient);
   const int64_t frames = input_gradient.size() / sum.size();
   for (int64_t step = 0; step < frames; ++step) {
     const float* of_step = input_gradient.data() + step * sum.size();

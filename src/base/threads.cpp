@@ -3,6 +3,9 @@
 #include <omp.h>
 
 #include <array>
+#include <cstdlib>
+#include <memory>
+#include <new>
 
 #include "bntt/buffer.h"
 
@@ -17,11 +20,31 @@ void parallel_for(int64_t count, const std::function<void(int64_t)>& body) {
   for (int64_t i = 0; i < count; ++i) body(i);
 }
 
+namespace {
+
+/// From the general heap: between the large buffers, which come and go, what stays would leave
+/// holes.
+struct Scratch {
+  struct Free {
+    void operator()(void* memory) const { std::free(memory); }
+  };
+  std::unique_ptr<void, Free> memory;
+  std::size_t size = 0;
+};
+
+}  // namespace
+
 void* thread_scratch_bytes(ScratchSlot slot, int64_t bytes) {
-  thread_local std::array<Buffer<uint8_t>, static_cast<std::size_t>(ScratchSlot::count)> buffers;
-  Buffer<uint8_t>& buffer = buffers.at(static_cast<std::size_t>(slot));
-  if (buffer.size() < bytes) buffer = Buffer<uint8_t>(bytes);
-  return buffer.data();
+  thread_local std::array<Scratch, static_cast<std::size_t>(ScratchSlot::count)> all;
+  Scratch& scratch = all.at(static_cast<std::size_t>(slot));
+  const auto wanted = (static_cast<std::size_t>(bytes) + kBufferAlignment - 1) / kBufferAlignment *
+                      kBufferAlignment;
+  if (scratch.size < wanted) {
+    scratch.memory.reset(std::aligned_alloc(kBufferAlignment, wanted));
+    scratch.size = scratch.memory == nullptr ? 0 : wanted;
+    if (scratch.memory == nullptr) throw std::bad_alloc();
+  }
+  return scratch.memory.get();
 }
 
 }  // namespace bntt

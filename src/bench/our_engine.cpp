@@ -63,19 +63,21 @@ void OurEngine::train() {
   Network& network = workload_.network;
   const Batch batch = slice(workload_.images, 0, job_.batch);
   network.set_precision(job_.mixed ? bntt::Precision::mixed : bntt::Precision::fp32);
-  Trace trace = network.forward(encode_timed(batch), NormMode::batch);
+  Trace trace = network.forward(encode_timed(batch), NormMode::batch, Keep::for_backward);
   CrossEntropy loss;
   {
     const Seconds timer(loss_seconds_);
     loss = cross_entropy(trace.logits, batch.labels);
   }
-  network.backward(trace, loss.gradient);
+  if (density_.stages.empty()) {
+    density_ = density_of(network, trace);
+    input_ = trace.input;
+  }
+  network.backward(std::move(trace), loss.gradient);
   {
     const Seconds timer(sgd_seconds_);
     sgd_.step(network, 0.0);
   }
-  if (density_.stages.empty()) density_ = density_of(network, trace);
-  input_ = std::move(trace.input);
 }
 
 void OurEngine::infer() {

@@ -28,7 +28,7 @@ class OurEngine final : public Engine {
   Sgd sgd_;
   ChainState state_;  // of inference: weights are laid out once
   Density density_;
-  Signal input_;  // of the last batch
+  Signal input_;  // of one batch
   int64_t units_ = 0;
   StageSeconds stage_seconds_;
   double encode_seconds_ = 0.0;

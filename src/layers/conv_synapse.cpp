@@ -68,22 +68,23 @@ std::unique_ptr<PreparedWeights> ConvSynapse::prepare(const float* weights) cons
 void ConvSynapse::forward(const Signal& input, const PreparedWeights& weights, float* current,
                           const FramesWritten& written) const {
   const auto& prepared = static_cast<const Weights&>(weights);
-  if (const auto* spikes = std::get_if<SpikeTrain>(&input)) {
-    forward_spikes(*spikes, prepared, current, written);
+  if (std::holds_alternative<SpikeTrain>(input)) {
+    forward_spikes(input, prepared, current, written);
   } else {
     forward_dense(input, prepared, current, written);
   }
 }
 
 // Each frame by its own density: what an image gets cannot depend on the others of its batch.
-void ConvSynapse::forward_spikes(const SpikeTrain& input, const Weights& weights, float* current,
+void ConvSynapse::forward_spikes(const Signal& input, const Weights& weights, float* current,
                                  const FramesWritten& written) const {
-  const int64_t frames = input.steps() * input.batch();
+  const auto& spikes = std::get<SpikeTrain>(input);
+  const int64_t frames = stored_frames(input);
   std::vector<bool> dense(static_cast<std::size_t>(frames), false);
   int64_t dense_count = 0;
   if (winograd_) {
     for (int64_t f = 0; f < frames; ++f) {
-      dense[f] = spike_density(input, map_, f) > break_even_.forward;
+      dense[f] = spike_density(spikes, map_, f) > break_even_.forward;
       if (dense[f]) ++dense_count;
     }
   }
@@ -95,7 +96,7 @@ void ConvSynapse::forward_spikes(const SpikeTrain& input, const Weights& weights
     const int64_t first = i * chunk;
     const int64_t end = std::min(first + chunk, frames);
     for_each_sparse_run(dense, first, end, [&](int64_t from, int64_t to) {
-      walk_.forward(input, from, to - from, chunk, for_walk, current);
+      walk_.forward(spikes, from, to - from, chunk, for_walk, current);
     });
     std::vector<int64_t> dense_frames;
     for (int64_t f = first; f < end; ++f) {

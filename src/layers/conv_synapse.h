@@ -27,7 +27,7 @@ class ConvSynapse final : public Synapse {
 
  private:
   class Weights;
-  void forward_spikes(const SpikeTrain& input, const Weights& weights, float* current,
+  void forward_spikes(const Signal& input, const Weights& weights, float* current,
                       const FramesWritten& written) const;
   void forward_dense(const Signal& input, const Weights& weights, float* current,
                      const FramesWritten& written) const;

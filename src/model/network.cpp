@@ -126,7 +126,7 @@ void Network::check_window(const Signal& window, int64_t steps_left) const {
   }
 }
 
-Trace Network::forward(Signal input, NormMode mode) {
+Trace Network::forward(Signal input, NormMode mode, Keep keep) {
   check_window(input, active_steps(spec_));
   BNTT_CHECK(signal_steps(input) == active_steps(spec_));
   Trace trace{.mode = mode, .input = std::move(input)};
@@ -135,15 +135,15 @@ Trace Network::forward(Signal input, NormMode mode) {
   const Signal* previous = &trace.input;
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     Buffer<float>* voltage = plans_[i].readout ? &trace.logits : nullptr;
-    trace.stages.push_back(stages_[i]->forward(*previous, numbers(i, *prepared), {mode, precision_},
-                                               statistics_[i], voltage));
+    trace.stages.push_back(stages_[i]->forward(*previous, numbers(i, *prepared),
+                                               {mode, precision_, keep}, statistics_[i], voltage));
     previous = &trace.stages.back().output;
   }
   for (float& logit : trace.logits) logit *= readout_scale();
   return trace;
 }
 
-void Network::backward(const Trace& trace, const Buffer<float>& logits_gradient,
+void Network::backward(Trace trace, const Buffer<float>& logits_gradient,
                        Buffer<float>* input_gradient) {
   for (Parameter& parameter : parameters_) parameter.gradient.fill(0.0F);
   const auto prepared = prepare();
@@ -155,10 +155,11 @@ void Network::backward(const Trace& trace, const Buffer<float>& logits_gradient,
     const Stage::Gradients gradients{
         parameters_[weight_index_[i]].gradient.data(),
         gain(i) == nullptr ? nullptr : parameters_[weight_index_[i] + 1].gradient.data()};
-    Buffer<float> below =
-        stages_[i]->backward(input, trace.stages[i], numbers(i, *prepared), trace.mode,
-                             std::move(arriving), gradients, i > 0 || input_gradient != nullptr);
+    Buffer<float> below = stages_[i]->backward(
+        input, std::move(trace.stages[i]), numbers(i, *prepared), {trace.mode, precision_},
+        std::move(arriving), gradients, i > 0 || input_gradient != nullptr);
     arriving = {std::move(below), pool_of(plans_[i])};
+    trace.stages.pop_back();
   }
   if (input_gradient == nullptr) return;
   if (arriving.pool.is_identity()) {

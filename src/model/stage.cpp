@@ -157,9 +157,10 @@ StageTrace Stage::forward(const Signal& input, const StageNumbers& numbers,
                                        : norm_->from_running(moments, plan_.first_step, running);
   fold_gain(numbers.gain, 0, trace.norm);
   Buffer<float> carry = Buffer<float>::zeros(window.shape.batch * window.shape.frame());
-  trace.output = neurons_->forward(window.shape, affine_of(trace.norm), view(window, written.current),
-                                   carry.data());
+  trace.output = neurons_->forward(window.shape, affine_of(trace.norm),
+                                   view(window, written.current), carry.data());
   if (voltage != nullptr) *voltage = std::move(carry);
+  if (options.keep == Keep::for_backward && !worth_keeping(window)) return trace;
   if (options.precision == Precision::mixed) {
     trace.half_current = std::move(written.halves);
   } else {
@@ -229,18 +230,32 @@ Signal Stage::rest(const Window& window, Buffer<float>& carry) const {
                            {.data = zeros.data(), .step_stride = 0}, carry.data());
 }
 
-Buffer<float> Stage::backward(const Signal& input, const StageTrace& trace,
-                              const StageNumbers& numbers, NormMode mode, Arriving arriving,
+// Of few inputs: a current costs a few additions then, and four bytes to keep.
+bool Stage::worth_keeping(const Window& window) const {
+  constexpr int64_t kCheapInputs = 64;
+  constexpr int64_t kLarge = 1 << 22;
+  return plan_.fan_in > kCheapInputs || window.constant_current ||
+         window.shape.steps * window.shape.batch * window.shape.frame() < kLarge;
+}
+
+Buffer<float> Stage::backward(const Signal& input, StageTrace trace, const StageNumbers& numbers,
+                              const ForwardOptions& options, Arriving arriving,
                               const Gradients& gradients, bool want_input_gradient) const {
   const Window window = window_of(input);
   const kernels::NeuronShape& shape = window.shape;
   const kernels::Affine affine = affine_of(trace.norm);
-  const Buffer<float> from_halves =
-      trace.half_current.empty() ? Buffer<float>() : expanded(trace.half_current);
-  const kernels::Currents currents =
-      view(window, trace.half_current.empty() ? trace.current : from_halves);
+  PhaseTimer timer(plan_.name, StagePhase::synapse_forward);
+  if (!trace.half_current.empty()) {
+    trace.current = expanded(trace.half_current);
+    trace.half_current = Buffer<uint16_t>();
+  } else if (trace.current.empty()) {
+    trace.current = write_currents(input, window, *numbers.prepared,
+                                   {.halves = options.precision == Precision::mixed})
+                        .current;
+  }
+  const kernels::Currents currents = view(window, trace.current);
 
-  PhaseTimer timer(plan_.name, StagePhase::neuron_backward);
+  timer.next(StagePhase::neuron_backward);
   RowGradientSums sums{window.rows, Buffer<float>::zeros(window.rows.size()),
                        Buffer<float>::zeros(window.rows.size())};
   // Without a pool the gradient at y overwrites the one at the spikes, place by place.
@@ -251,13 +266,16 @@ Buffer<float> Stage::backward(const Signal& input, const StageTrace& trace,
   neurons_->backward(shape, affine, currents, {arriving.gradient.data(), arriving.pool},
                      gradient.data(), sums);
 
-  const NormGradient rows =
-      norm_->backward(trace.norm, sums, plan_.first_step, mode, numbers.gain, gradients.gain);
+  const NormGradient rows = norm_->backward(trace.norm, sums, plan_.first_step, options.mode,
+                                            numbers.gain, gradients.gain);
   for_each_block(shape, [&](const kernels::PixelBlock& block) {
     kernels::kernels().norm_backward(shape, affine,
                                      {rows.scale.data(), rows.slope.data(), rows.offset.data()},
                                      currents, block, gradient.data());
   });
+
+  trace.current = Buffer<float>();
+  if (!in_place) arriving.gradient = Buffer<float>();
 
   timer.next(StagePhase::weight_gradient);
   synapse_->weight_gradient(input, gradient.data(), gradients.weights);

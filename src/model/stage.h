@@ -33,6 +33,7 @@ class Stage {
   struct ForwardOptions {
     NormMode mode = NormMode::batch;
     Precision precision = Precision::fp32;
+    Keep keep = Keep::everything;
   };
 
   /// Training's window: all active steps from rest. `voltage` receives the readout's sum (null for
@@ -64,9 +65,9 @@ class Stage {
 
   /// Writes the gradients of the stage's numbers; returns the gradient at its pooled input [stored
   /// step, batch, y, x, channel], or nothing if that is not wanted.
-  Buffer<float> backward(const Signal& input, const StageTrace& trace, const StageNumbers& numbers,
-                         NormMode mode, Arriving arriving, const Gradients& gradients,
-                         bool want_input_gradient) const;
+  Buffer<float> backward(const Signal& input, StageTrace trace, const StageNumbers& numbers,
+                         const ForwardOptions& options, Arriving arriving,
+                         const Gradients& gradients, bool want_input_gradient) const;
 
  private:
   struct Window {
@@ -78,6 +79,7 @@ class Stage {
   Signal work(const Signal& input, int64_t first, const StageNumbers& numbers,
               const RunningStatistics& running, Buffer<float>& carry,
               Buffer<float>& constant_current) const;
+  bool worth_keeping(const Window& window) const;
   Signal rest(const Window& window, Buffer<float>& carry) const;
   /// What is made of the currents while they are written.
   struct Wanted {

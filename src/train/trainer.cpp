@@ -27,8 +27,8 @@ void add(LossSums& sums, const CrossEntropy& loss, int64_t images) {
   sums.images += images;
 }
 
-Json stage_densities(const Network& network, const Trace& trace) {
-  Json densities = Json::array();
+std::vector<double> stage_densities(const Network& network, const Trace& trace) {
+  std::vector<double> densities;
   for (std::size_t i = 0; i < trace.stages.size(); ++i) {
     const auto* spikes = std::get_if<SpikeTrain>(&trace.stages[i].output);
     if (spikes == nullptr || network.stages()[i].readout) continue;
@@ -106,41 +106,42 @@ TrainEnd Trainer::run(const TrainHooks& hooks) {
 void Trainer::train_batch(const Batch& batch, const TrainHooks& hooks) {
   const double learning_rate = learning_rate_at(config_.train, position_.step, steps_per_epoch());
   const auto seed = static_cast<uint64_t>(config_.train.seed);
-  const Trace trace = network_.forward(encode(batch, active_steps(network_.spec()), encoder_, seed,
-                                              static_cast<uint32_t>(position_.epoch)),
-                                       NormMode::batch);
+  Trace trace = network_.forward(encode(batch, active_steps(network_.spec()), encoder_, seed,
+                                        static_cast<uint32_t>(position_.epoch)),
+                                 NormMode::batch, Keep::for_backward);
   const CrossEntropy loss = cross_entropy(trace.logits, batch.labels);
-  network_.backward(trace, loss.gradient);
+  const bool logged = position_.step == 0 || (position_.step + 1) % config_.run.log_steps == 0;
+  const auto densities = logged ? stage_densities(network_, trace) : std::vector<double>();
+  network_.backward(std::move(trace), loss.gradient);
   sgd_.step(network_, learning_rate);
 
   add(position_.since_log, loss, batch.size());
   add(position_.since_epoch, loss, batch.size());
   ++position_.batch;
   ++position_.step;
-  StepReport report{.epoch = position_.epoch + 1,
-                    .epochs = config_.train.epochs,
-                    .batch = position_.batch,
-                    .batches = steps_per_epoch(),
-                    .step = position_.step,
-                    .steps = config_.train.epochs * steps_per_epoch(),
-                    .learning_rate = learning_rate,
-                    .recent = position_.since_log};
-  if (position_.step == 1 || position_.step % config_.run.log_steps == 0) {
-    log_step(learning_rate, trace);
-    report.logged = true;
-  }
+  const StepReport report{.epoch = position_.epoch + 1,
+                          .epochs = config_.train.epochs,
+                          .batch = position_.batch,
+                          .batches = steps_per_epoch(),
+                          .step = position_.step,
+                          .steps = config_.train.epochs * steps_per_epoch(),
+                          .learning_rate = learning_rate,
+                          .recent = position_.since_log,
+                          .logged = logged};
+  if (logged) log_step(learning_rate, densities);
   if (hooks.step) hooks.step(report);
 }
 
-void Trainer::log_step(double learning_rate, const Trace& trace) {
-  metrics_->append(Json{{"kind", "step"},
-                        {"step", position_.step},
-                        {"epoch", position_.epoch + 1},
-                        {"loss", position_.since_log.mean_loss()},
-                        {"accuracy", position_.since_log.accuracy()},
-                        {"learning_rate", learning_rate},
-                        {"density", stage_densities(network_, trace)}}
-                       .dump());
+void Trainer::log_step(double learning_rate, const std::vector<double>& densities) {
+  metrics_->append(Json{
+      {"kind", "step"},
+      {"step", position_.step},
+      {"epoch", position_.epoch + 1},
+      {"loss", position_.since_log.mean_loss()},
+      {"accuracy", position_.since_log.accuracy()},
+      {"learning_rate", learning_rate},
+      {"density",
+       densities}}.dump());
   position_.since_log = {};
 }
 

@@ -66,7 +66,7 @@ class Trainer {
  private:
   void train_batch(const Batch& batch, const TrainHooks& hooks);
   void finish_epoch(const TrainHooks& hooks);
-  void log_step(double learning_rate, const Trace& trace);
+  void log_step(double learning_rate, const std::vector<double>& densities);
   void save();
   EvaluateOptions evaluate_options(const char* what, int64_t images, const TrainHooks& hooks) const;
 

@@ -1,0 +1,104 @@
+#include "base/large_blocks.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <iterator>
+#include <new>
+
+#include "bntt/buffer.h"
+
+namespace bntt {
+namespace {
+
+constexpr std::size_t kPage = 4096;
+
+std::size_t whole_pages(std::size_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
+
+}  // namespace
+
+LargeBlocks::LargeBlocks(std::size_t capacity) : capacity_(capacity) {
+  void* mapped = mmap(nullptr, capacity, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  start_ = mapped == MAP_FAILED ? nullptr : static_cast<char*>(mapped);
+  if (start_ != nullptr) free_.emplace(0, capacity);
+}
+
+LargeBlocks::~LargeBlocks() {
+  if (start_ != nullptr) munmap(start_, capacity_);
+}
+
+void* LargeBlocks::take(std::size_t bytes) noexcept {
+  if (bytes > capacity_) return nullptr;
+  const std::size_t size = whole_pages(bytes);
+  const std::lock_guard lock(mutex_);
+  const auto place = std::ranges::find_if(free_, [&](const auto& f) { return f.second >= size; });
+  if (place == free_.end()) return nullptr;
+  const auto [offset, available] = *place;
+  // The node itself moves: taking memory must not need memory.
+  auto node = free_.extract(place);
+  if (available > size) {
+    node.key() = offset + size;
+    node.mapped() = available - size;
+    free_.insert(std::move(node));
+  }
+  extent_ = std::max(extent_, offset + size);
+  return start_ + offset;
+}
+
+bool LargeBlocks::give_back(void* block, std::size_t bytes) noexcept {
+  auto* address = static_cast<char*>(block);
+  if (start_ == nullptr || address < start_ || address >= start_ + capacity_) return false;
+  const std::lock_guard lock(mutex_);
+  auto place = free_.emplace(address - start_, whole_pages(bytes)).first;
+  const auto swallow_next = [&](auto at) {
+    const auto next = std::next(at);
+    if (next == free_.end() || at->first + at->second != next->first) return;
+    at->second += next->second;
+    free_.erase(next);
+  };
+  swallow_next(place);
+  if (place != free_.begin()) swallow_next(std::prev(place));
+  return true;
+}
+
+namespace {
+
+// Twice the memory there is, for what may be swapped out. Never destroyed: buffers may live as long
+// as the program.
+LargeBlocks& large_blocks() {
+  static auto* blocks = new LargeBlocks(2 * static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+                                        static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
+  return *blocks;
+}
+
+// The address sanitizer sees misuse only of memory that malloc gave.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kBlocksApart = false;
+#elif defined(__has_feature)
+constexpr bool kBlocksApart = !__has_feature(address_sanitizer);
+#else
+constexpr bool kBlocksApart = true;
+#endif
+
+bool is_large(std::size_t bytes) { return kBlocksApart && bytes >= LargeBlocks::kSmallest; }
+
+}  // namespace
+
+void* allocate_buffer(std::size_t bytes) {
+  void* memory = is_large(bytes) ? large_blocks().take(bytes) : nullptr;
+  if (memory != nullptr) return memory;
+  const std::size_t rounded = (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
+  memory = std::aligned_alloc(kBufferAlignment, rounded);
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+
+void free_buffer(void* memory, std::size_t bytes) noexcept {
+  if (is_large(bytes) && large_blocks().give_back(memory, bytes)) return;
+  std::free(memory);
+}
+
+}  // namespace bntt

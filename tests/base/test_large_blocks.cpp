@@ -1,0 +1,78 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "base/large_blocks.h"
+#include "bntt/buffer.h"
+
+namespace bntt {
+namespace {
+
+constexpr std::size_t kMegabyte = std::size_t{1} << 20;
+
+TEST(LargeBlocks, TakeTheLowestPlaceThatFits) {
+  LargeBlocks blocks(100 * kMegabyte);
+  void* first = blocks.take(20 * kMegabyte);
+  void* second = blocks.take(30 * kMegabyte);
+  void* third = blocks.take(10 * kMegabyte);
+  std::memset(first, 1, 20 * kMegabyte);
+  EXPECT_TRUE(blocks.give_back(first, 20 * kMegabyte));
+  EXPECT_TRUE(blocks.give_back(second, 30 * kMegabyte));
+  EXPECT_EQ(blocks.take(45 * kMegabyte), first) << "neighbours are merged";
+  void* rest = blocks.take(5 * kMegabyte);
+  EXPECT_EQ(rest, static_cast<char*>(first) + 45 * kMegabyte);
+  EXPECT_EQ(blocks.extent(), 60 * kMegabyte);
+  EXPECT_TRUE(blocks.give_back(third, 10 * kMegabyte));
+  EXPECT_EQ(blocks.take(40 * kMegabyte), static_cast<char*>(first) + 50 * kMegabyte);
+}
+
+TEST(LargeBlocks, DoNotOverlap) {
+  LargeBlocks blocks(64 * kMegabyte);
+  std::vector<std::pair<unsigned char*, std::size_t>> taken;
+  for (std::size_t turn = 0; turn < 500; ++turn) {
+    const std::size_t bytes = kMegabyte + turn * 7919 % (5 * kMegabyte);
+    if (auto* block = static_cast<unsigned char*>(blocks.take(bytes))) {
+      block[0] = block[bytes - 1] = static_cast<unsigned char>(turn);
+      taken.emplace_back(block, bytes);
+    }
+    if (turn % 3 == 0 || taken.size() > 12) {
+      const auto [block, size] = taken[turn * 31 % taken.size()];
+      EXPECT_EQ(block[0], block[size - 1]);
+      EXPECT_TRUE(blocks.give_back(block, size));
+      taken.erase(std::ranges::find(taken, std::pair(block, size)));
+    }
+  }
+  for (const auto& [block, size] : taken) EXPECT_TRUE(blocks.give_back(block, size));
+  EXPECT_NE(blocks.take(64 * kMegabyte), nullptr) << "all is free, and in one piece";
+}
+
+TEST(LargeBlocks, RefuseWhatDoesNotFit) {
+  LargeBlocks blocks(10 * kMegabyte);
+  EXPECT_EQ(blocks.take(std::numeric_limits<std::size_t>::max()), nullptr);
+  EXPECT_EQ(blocks.take(11 * kMegabyte), nullptr);
+  EXPECT_NE(blocks.take(10 * kMegabyte), nullptr);
+  EXPECT_EQ(blocks.take(1), nullptr);
+  int elsewhere = 0;
+  EXPECT_FALSE(blocks.give_back(&elsewhere, sizeof elsewhere));
+}
+
+TEST(Buffer, OfAnySizeHoldsItsNumbers) {
+  for (const int64_t size : {int64_t{0}, int64_t{1}, int64_t{1000}, int64_t{3} << 20}) {
+    auto buffer = Buffer<float>::zeros(size);
+    for (int64_t i = 0; i < size; ++i) buffer[i] = static_cast<float>(i);
+    Buffer<float> copy = buffer;
+    const Buffer<float> moved = std::move(buffer);
+    EXPECT_TRUE(std::equal(copy.begin(), copy.end(), moved.begin(), moved.end()));
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(moved.data()) % kBufferAlignment, 0U);
+    copy = Buffer<float>(1);
+    EXPECT_EQ(copy.size(), 1);
+  }
+}
+
+}  // namespace
+}  // namespace bntt
