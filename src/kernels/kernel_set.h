@@ -22,9 +22,12 @@ inline constexpr int64_t kMomentRun = 64;
 /// spikes are sums of equal powers of two for the usual pools, so that their order does not matter.
 using AddSpikes = void(const PooledMap& map, const SpikeWord* words, float weight, float* dense);
 
+/// Bits that are set in `count` words.
+using CountSpikes = int64_t(const SpikeWord* words, int64_t count);
+
 /// The same kernels for one instruction set. All sets give the same bits: each uses the reference's
-/// operations in the reference's order, fused multiply-adds in Winograd's products and nowhere
-/// else.
+/// operations in the reference's order, fused multiply-adds where the reference has them (the
+/// norms' affine map, Winograd's products) and nowhere else.
 struct KernelSet {
   std::string name;
   SpikingForward* spiking_forward = nullptr;
@@ -32,6 +35,7 @@ struct KernelSet {
   NormBackward* norm_backward = nullptr;
   ChannelMoments* channel_moments = nullptr;
   AddSpikes* add_spikes = nullptr;
+  CountSpikes* count_spikes = nullptr;
   SpikeConvForward* spike_conv_forward = nullptr;
   SpikeConvWeightGradient* spike_conv_weight_gradient = nullptr;
   SumRows* sum_rows = nullptr;

@@ -230,6 +230,12 @@ void spike_conv_weight_gradient(const SpikeConvolution& convolution, const Spike
   }
 }
 
+int64_t count_set_bits(const SpikeWord* words, int64_t count) {
+  int64_t spikes = 0;
+  for (int64_t i = 0; i < count; ++i) spikes += std::popcount(words[i]);
+  return spikes;
+}
+
 void sum_rows(const SpikeLists& lists, int64_t count, const RowSums& sums) {
   for (int64_t i = 0; i < count; ++i) {
     for (int64_t c = 0; c < sums.columns; ++c) {
@@ -252,6 +258,7 @@ KernelSet reference_kernels() {
                 .norm_backward = norm_backward,
                 .channel_moments = channel_moments,
                 .add_spikes = add_spikes,
+                .count_spikes = count_set_bits,
                 .spike_conv_forward = spike_conv_forward,
                 .spike_conv_weight_gradient = spike_conv_weight_gradient,
                 .sum_rows = sum_rows,

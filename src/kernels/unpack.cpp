@@ -1,7 +1,8 @@
 #include "kernels/unpack.h"
 
 #include <algorithm>
-#include <bit>
+
+#include "kernels/kernel_set.h"
 
 namespace bntt::kernels {
 
@@ -42,9 +43,7 @@ void unpool_frame(const PooledMap& map, const float* pooled, float* source) {
 }
 
 int64_t count_spikes(const SpikeWord* words, int64_t count) {
-  int64_t spikes = 0;
-  for (int64_t i = 0; i < count; ++i) spikes += std::popcount(words[i]);
-  return spikes;
+  return kernels().count_spikes(words, count);
 }
 
 }  // namespace bntt::kernels

@@ -60,21 +60,15 @@ void ConvDirect::weight_gradient(const Signal& input, const float* current_gradi
   const int64_t chunk = dense_.frames();
   const int64_t chunks = (frames + chunk - 1) / chunk;
   const int64_t size = dense_.packed_gradient_size();
-  const int64_t parts = gradient_parts(chunks, size);
-  Buffer<float> sums = Buffer<float>::zeros(parts * size);
-  parallel_for(parts, [&](int64_t part) {
-    float* sum = sums.data() + part * size;
+  const Buffer<float> sums = sum_in_parts(chunks, size, [&](int64_t i, float* sum) {
+    const int64_t first = i * chunk;
     float* unpacked = thread_scratch(ScratchSlot::unpacked, chunk * input_.size());
     float* of_chunk = thread_scratch(ScratchSlot::gradient, size);
-    for (int64_t i = chunks * part / parts; i < chunks * (part + 1) / parts; ++i) {
-      const int64_t first = i * chunk;
-      unpack_frames(input, map_, first, chunk, unpacked);
-      dense_.weight_gradient(
-          unpacked, whole_chunk(current_gradient, first, frames, chunk, output_.size()), of_chunk);
-      for (int64_t k = 0; k < size; ++k) sum[k] += of_chunk[k];
-    }
+    unpack_frames(input, map_, first, chunk, unpacked);
+    dense_.weight_gradient(
+        unpacked, whole_chunk(current_gradient, first, frames, chunk, output_.size()), of_chunk);
+    for (int64_t k = 0; k < size; ++k) sum[k] += of_chunk[k];
   });
-  add_parts(sums, parts, size);
   dense_.unpack_gradient(sums.data(), weight_gradient);
 }
 

@@ -82,32 +82,26 @@ void ConvWalk::weight_gradient(const SpikeTrain& input, const float* current_gra
   const int64_t chunk = frames_per_gradient_walk(shape_);
   const int64_t chunks = (frames + chunk - 1) / chunk;
   const int64_t size = shape_.packed_size();
-  const int64_t parts = gradient_parts(chunks, size);
   const int64_t width = shape_.block_channels;
   const int64_t bordered_size = chunk * (output_.height + 2) * (output_.width + 2) * width;
-  Buffer<float> sums = Buffer<float>::zeros(parts * size);
-  parallel_for(parts, [&](int64_t part) {
+  const Buffer<float> sums = sum_in_parts(chunks, size, [&](int64_t i, float* sum) {
     float* bordered = thread_scratch(ScratchSlot::gradient, bordered_size);
     const kernels::SpikeLists lists{
         thread_scratch<int32_t>(ScratchSlot::starts, kernels::channel_list_starts(shape_.map)),
         thread_scratch<int32_t>(ScratchSlot::entries, kernels::list_entries(shape_.map, chunk))};
-    for (int64_t i = chunks * part / parts; i < chunks * (part + 1) / parts; ++i) {
-      const int64_t first = i * chunk;
-      const int64_t count = std::min(chunk, frames - first);
-      for (int64_t p = 0; p < input.planes(); ++p) {
-        const kernels::SpikePlane plane = plane_of(input, p, first, count);
-        kernels::list_by_channel(shape_.map, plane, lists);
-        for (int64_t block = 0; block < shape_.blocks(); ++block) {
-          copy_bordered(output_, count, block * width, width,
-                        current_gradient + first * output_.size(), bordered);
-          kernels::kernels().spike_conv_weight_gradient(
-              shape_, plane, lists, bordered,
-              sums.data() + part * size + block * shape_.block_weights());
-        }
+    const int64_t first = i * chunk;
+    const int64_t count = std::min(chunk, frames - first);
+    for (int64_t p = 0; p < input.planes(); ++p) {
+      const kernels::SpikePlane plane = plane_of(input, p, first, count);
+      kernels::list_by_channel(shape_.map, plane, lists);
+      for (int64_t block = 0; block < shape_.blocks(); ++block) {
+        copy_bordered(output_, count, block * width, width,
+                      current_gradient + first * output_.size(), bordered);
+        kernels::kernels().spike_conv_weight_gradient(shape_, plane, lists, bordered,
+                                                      sum + block * shape_.block_weights());
       }
     }
   });
-  add_parts(sums, parts, size);
   kernels::unpack_spike_gradient(shape_, sums.data(), weight_gradient);
 }
 

@@ -83,27 +83,21 @@ void ConvWinograd::weight_gradient(const Signal& input, const float* current_gra
   const int64_t chunk = frames_per_chunk();
   const int64_t chunks = (frames + chunk - 1) / chunk;
   const int64_t size = there_.gradient_size();
-  const int64_t parts = gradient_parts(chunks, size);
   const int64_t block = 2 * tiles_per_block(there_);
-  Buffer<float> sums = Buffer<float>::zeros(parts * size);
-  parallel_for(parts, [&](int64_t part) {
+  const Buffer<float> sums = sum_in_parts(chunks, size, [&](int64_t i, float* sum) {
     float* unpacked = thread_scratch(ScratchSlot::unpacked, chunk * map_.pooled().size());
     float* scratch = thread_scratch(ScratchSlot::workspace, there_.gradient_scratch(block));
-    for (int64_t i = chunks * part / parts; i < chunks * (part + 1) / parts; ++i) {
-      const int64_t first = i * chunk;
-      const int64_t end = std::min(first + chunk, frames);
-      unpack_frames(input, map_, first, end - first, unpacked);
-      const auto inputs = frames_of<const float>(unpacked, map_.pooled().size(), 0, end - first);
-      const auto gradients = frames_of(current_gradient, back_.map.size(), first, end);
-      const int64_t tiles = there_.tiles_per_frame() * (end - first);
-      for (int64_t t = 0; t < tiles; t += block) {
-        kernels::kernels().winograd_weight_gradient(there_, inputs.data(), gradients.data(),
-                                                    {t, std::min(block, tiles - t)}, scratch,
-                                                    sums.data() + part * size);
-      }
+    const int64_t first = i * chunk;
+    const int64_t end = std::min(first + chunk, frames);
+    unpack_frames(input, map_, first, end - first, unpacked);
+    const auto inputs = frames_of<const float>(unpacked, map_.pooled().size(), 0, end - first);
+    const auto gradients = frames_of(current_gradient, back_.map.size(), first, end);
+    const int64_t tiles = there_.tiles_per_frame() * (end - first);
+    for (int64_t t = 0; t < tiles; t += block) {
+      kernels::kernels().winograd_weight_gradient(there_, inputs.data(), gradients.data(),
+                                                  {t, std::min(block, tiles - t)}, scratch, sum);
     }
   });
-  add_parts(sums, parts, size);
   parallel_for(there_.map.channels, [&](int64_t in) {
     kernels::unpack_winograd_gradient(there_, sums.data(), in, weight_gradient);
   });

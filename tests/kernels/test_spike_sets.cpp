@@ -86,10 +86,10 @@ TEST(Pools, UnpoolIsTheTransposeOfPool) {
   }
 }
 
-TEST(CountSpikes, CountsBits) {
+TEST_P(SpikesOfEverySet, AreCountedBitByBit) {
   const std::vector<SpikeWord> words = {0, ~SpikeWord{0}, 0b1011};
-  EXPECT_EQ(count_spikes(words.data(), 3), 67);
-  EXPECT_EQ(count_spikes(words.data(), 0), 0);
+  EXPECT_EQ(GetParam().count_spikes(words.data(), 3), 67);
+  EXPECT_EQ(GetParam().count_spikes(words.data(), 0), 0);
 }
 
 }  // namespace
