@@ -26,7 +26,7 @@ namespace {
 /// holes.
 struct Scratch {
   struct Free {
-    void operator()(void* memory) const { std::free(memory); }
+    void operator()(void* allocated) const { std::free(allocated); }
   };
   std::unique_ptr<void, Free> memory;
   std::size_t size = 0;

@@ -40,14 +40,15 @@ double work_share(const std::string& path, double places) {
 /// Least traffic per neuron-step. Forward: the current is written by the synapse, read once by the
 /// neurons, which write a bit. Backward: the sums over the batch part it into two passes, each of
 /// which reads the current and a gradient and writes a gradient. Synapses read or write one float.
-double bytes_per_neuron_step(StagePhase phase) {
+double bytes_per_neuron_step(StagePhase phase, bntt::Precision precision) {
   constexpr double kFloat = 4.0;
   constexpr double kBit = 1.0 / 8.0;
+  const double current = precision == bntt::Precision::mixed ? kFloat / 2.0 : kFloat;
   switch (phase) {
     case StagePhase::neuron_forward:
-      return kFloat + kBit;
+      return current + kBit;
     case StagePhase::neuron_backward:
-      return 6.0 * kFloat;
+      return 2.0 * (current + 2.0 * kFloat);
     default:
       return kFloat;
   }
@@ -60,20 +61,21 @@ struct Frames {
   double density = 1.0;
 };
 
-PhaseCost phase_cost(const StagePlan& plan, const BreakEven& break_even, StagePhase phase,
-                     double seconds, const Frames& input, int64_t neuron_frames) {
+PhaseCost phase_cost(const StagePlan& plan, const BreakEven& break_even, bntt::Precision precision,
+                     StagePhase phase, double seconds, const Frames& input, int64_t neuron_frames) {
   // A spike behind a pool is walked like any other: a pooled place sees all of its window's.
   const double places = input.density * static_cast<double>(plan.pool_height * plan.pool_width);
   PhaseCost cost{.name = kPhaseNames.at(static_cast<std::size_t>(phase)),
                  .path = path_of(plan, break_even, input.spikes, places, phase),
                  .seconds = seconds};
   const auto outputs = static_cast<double>(plan.output.size());
+  const double bytes = bytes_per_neuron_step(phase, precision) * outputs;
   if (is_synapse(phase)) {
     cost.dense_flops = 2.0 * static_cast<double>(plan.macs * input.count);
     cost.needed_flops = cost.dense_flops * work_share(cost.path, places);
-    cost.bytes = bytes_per_neuron_step(phase) * outputs * static_cast<double>(input.count);
+    cost.bytes = bytes * static_cast<double>(input.count);
   } else {
-    cost.bytes = bytes_per_neuron_step(phase) * outputs * static_cast<double>(neuron_frames);
+    cost.bytes = bytes * static_cast<double>(neuron_frames);
   }
   return cost;
 }
@@ -117,8 +119,9 @@ std::vector<StageCost> stage_costs(const Network& network, const StageSeconds& s
     const auto of_stage = seconds.find(plan.name);
     for (std::size_t p = 0; of_stage != seconds.end() && p < kStagePhases; ++p) {
       if (of_stage->second[p] <= 0.0) continue;
-      cost.phases.push_back(phase_cost(plan, network.break_even()[i], static_cast<StagePhase>(p),
-                                       of_stage->second[p], frames, images * steps));
+      cost.phases.push_back(phase_cost(plan, network.break_even()[i], network.precision(),
+                                       static_cast<StagePhase>(p), of_stage->second[p], frames,
+                                       images * steps));
     }
     costs.push_back(std::move(cost));
   }

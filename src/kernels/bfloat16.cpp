@@ -1,11 +1,8 @@
 #include "kernels/bfloat16.h"
 
-#include <bit>
-
 namespace bntt::kernels {
 
-// Plain loops over bits, which the compiler vectorises: both are bound by memory.
-
+// A plain loop over bits, which the compiler vectorises.
 void round_to_bfloat16(float* values, int64_t count, BFloat16* halves) {
   for (int64_t i = 0; i < count; ++i) {
     const auto bits = std::bit_cast<uint32_t>(values[i]);
@@ -13,12 +10,6 @@ void round_to_bfloat16(float* values, int64_t count, BFloat16* halves) {
     const uint32_t rounded = nan ? bits | 0x10000U : bits + 0x7fffU + (bits >> 16 & 1U);
     halves[i] = static_cast<BFloat16>(rounded >> 16);
     values[i] = std::bit_cast<float>(rounded & 0xffff0000U);
-  }
-}
-
-void expand_bfloat16(const BFloat16* halves, int64_t count, float* values) {
-  for (int64_t i = 0; i < count; ++i) {
-    values[i] = std::bit_cast<float>(static_cast<uint32_t>(halves[i]) << 16);
   }
 }
 

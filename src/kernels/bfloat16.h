@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 namespace bntt::kernels {
@@ -10,6 +11,8 @@ using BFloat16 = uint16_t;
 /// Rounds the values in place, to nearest, ties to even, and keeps their upper halves.
 void round_to_bfloat16(float* values, int64_t count, BFloat16* halves);
 
-void expand_bfloat16(const BFloat16* halves, int64_t count, float* values);
+inline float widened(BFloat16 half) {
+  return std::bit_cast<float>(static_cast<uint32_t>(half) << 16);
+}
 
 }  // namespace bntt::kernels

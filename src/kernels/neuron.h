@@ -4,6 +4,7 @@
 
 #include "bntt/network_spec.h"
 #include "bntt/signal.h"
+#include "kernels/bfloat16.h"
 #include "kernels/unpack.h"
 
 namespace bntt::kernels {
@@ -52,6 +53,13 @@ struct Dynamics {
 struct Currents {
   const float* data = nullptr;  // [step, batch, y, x, channel]
   int64_t step_stride = 0;
+  const BFloat16* halves = nullptr;  // instead of `data`, in mixed precision
+
+  Currents from(int64_t offset) const {
+    return {data == nullptr ? nullptr : data + offset, step_stride,
+            halves == nullptr ? nullptr : halves + offset};
+  }
+  float at(int64_t i) const { return halves == nullptr ? data[i] : widened(halves[i]); }
 };
 
 /// Some pixels of one image: a unit of work over all steps, small enough to stay in cache.

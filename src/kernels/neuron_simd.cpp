@@ -39,6 +39,16 @@ struct UnitRow {
   Vector Unit(Vector x) const { return hn::Mul(hn::Sub(x, mean), inverse_deviation); }
 };
 
+/// The currents as they are stored: floats, or their upper halves.
+template <typename Number>
+const Number* Stored(const Currents& currents) {
+  if constexpr (sizeof(Number) == sizeof(float)) {
+    return currents.data;
+  } else {
+    return currents.halves;
+  }
+}
+
 struct VectorDynamics {
   Vector leak, threshold, reset_slope;
   bool hard, reset_before_leak;
@@ -63,9 +73,10 @@ struct VectorDynamics {
   Vector ResetSlope(Vector v) const { return hard ? hn::Mul(hn::Neg(leak), v) : reset_slope; }
 };
 
-void SpikingForwardSimd(const NeuronShape& shape, const Dynamics& dynamics, const Affine& affine,
-                        const Currents& currents, const PixelBlock& block, float* carry,
-                        SpikeWord* spikes) {
+template <typename Number>
+void SpikingForwardAs(const NeuronShape& shape, const Dynamics& dynamics, const Affine& affine,
+                      const Currents& currents, const PixelBlock& block, float* carry,
+                      SpikeWord* spikes) {
   const VectorDynamics vector_dynamics(dynamics);
   const int64_t channels = shape.channels;
   const int64_t words = shape.words_per_pixel();
@@ -74,6 +85,7 @@ void SpikingForwardSimd(const NeuronShape& shape, const Dynamics& dynamics, cons
   float* block_carry = carry + block.image * shape.frame() + block.begin * channels;
   for (int64_t step = 0; step < shape.steps; ++step) {
     const StepRow row(shape, affine, currents, block, step);
+    const Number* current = Stored<Number>(row.current);
     SpikeWord* block_spikes =
         spikes + ((step * shape.batch + block.image) * shape.pixels + block.begin) * words;
     // A vector of channels for all pixels of the block: its norm stays in registers. The first one
@@ -85,7 +97,7 @@ void SpikingForwardSimd(const NeuronShape& shape, const Dynamics& dynamics, cons
       const int64_t shift = c % kSpikesPerWord;
       for (int64_t p = 0; p < pixels; ++p) {
         float* kept = block_carry + p * channels + c;
-        const Vector v = norm.AddTo(lanes.Load(kept), lanes.Load(row.current + p * channels + c));
+        const Vector v = norm.AddTo(lanes.Load(kept), lanes.Load(current + p * channels + c));
         const Mask fired = vector_dynamics.Fired(v);
         lanes.Store(vector_dynamics.Carried(v, fired), kept);
         const SpikeWord bits = lanes.Bits(fired) << shift;
@@ -93,6 +105,14 @@ void SpikingForwardSimd(const NeuronShape& shape, const Dynamics& dynamics, cons
       }
     }
   }
+}
+
+void SpikingForwardSimd(const NeuronShape& shape, const Dynamics& dynamics, const Affine& affine,
+                        const Currents& currents, const PixelBlock& block, float* carry,
+                        SpikeWord* spikes) {
+  SpikingForward* variant =
+      currents.halves == nullptr ? SpikingForwardAs<float> : SpikingForwardAs<BFloat16>;
+  variant(shape, dynamics, affine, currents, block, carry, spikes);
 }
 
 template <SurrogateKind kind>
@@ -110,7 +130,7 @@ Vector Slope(Vector v, Vector threshold, Vector alpha) {
   }
 }
 
-template <SurrogateKind kind>
+template <SurrogateKind kind, typename Number>
 void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const Affine& affine,
                        const Currents& currents, const SpikeGradient& arriving,
                        const PixelBlock& block, float* scratch, float* norm_gradient,
@@ -126,12 +146,13 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
   std::fill_n(carried_gradient, size, 0.0F);  // for now the carry itself
   for (int64_t step = 0; step < shape.steps; ++step) {
     const StepRow row(shape, affine, currents, block, step);
+    const Number* current = Stored<Number>(row.current);
     float* membrane = membranes + step * size;
     for (int64_t c = 0; c < channels; c += width) {
       const Channels lanes(c, channels);
       const AffineRow norm(row, lanes, c);
       for (int64_t i = c; i < size; i += channels) {
-        const Vector v = norm.AddTo(lanes.Load(carried_gradient + i), lanes.Load(row.current + i));
+        const Vector v = norm.AddTo(lanes.Load(carried_gradient + i), lanes.Load(current + i));
         lanes.Store(v, membrane + i);
         lanes.Store(vector_dynamics.Carried(v, vector_dynamics.Fired(v)), carried_gradient + i);
       }
@@ -145,6 +166,7 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
   std::fill_n(carried_gradient, size, 0.0F);
   for (int64_t step = shape.steps - 1; step >= 0; --step) {
     const StepRow row(shape, affine, currents, block, step);
+    const Number* current = Stored<Number>(row.current);
     const float* membrane = membranes + step * size;
     const int64_t frame = step * shape.batch + block.image;
     float* out = norm_gradient + (frame * shape.pixels + block.begin) * channels;
@@ -176,7 +198,7 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
         lanes.Store(gradient, out + i);
         lanes.Store(gradient, carried_gradient + i);
         sum = hn::Add(sum, gradient);
-        sum_unit = hn::Add(sum_unit, hn::Mul(gradient, norm.Unit(lanes.Load(row.current + i))));
+        sum_unit = hn::Add(sum_unit, hn::Mul(gradient, norm.Unit(lanes.Load(current + i))));
       }
       float* row_sum = sums.gradient + step * channels + c;
       float* row_sum_unit = sums.gradient_times_unit + step * channels + c;
@@ -190,16 +212,20 @@ void SpikingBackwardSimd(const NeuronShape& shape, const Dynamics& dynamics, con
                          const Currents& currents, const SpikeGradient& arriving,
                          const PixelBlock& block, float* scratch, float* norm_gradient,
                          const GradientSums& sums) {
+  const bool whole = currents.halves == nullptr;
   SpikingBackward* variant = nullptr;
   switch (dynamics.surrogate.kind) {
     case SurrogateKind::triangle:
-      variant = SpikingBackwardAs<SurrogateKind::triangle>;
+      variant = whole ? SpikingBackwardAs<SurrogateKind::triangle, float>
+                      : SpikingBackwardAs<SurrogateKind::triangle, BFloat16>;
       break;
     case SurrogateKind::arctan:
-      variant = SpikingBackwardAs<SurrogateKind::arctan>;
+      variant = whole ? SpikingBackwardAs<SurrogateKind::arctan, float>
+                      : SpikingBackwardAs<SurrogateKind::arctan, BFloat16>;
       break;
     case SurrogateKind::rectangle:
-      variant = SpikingBackwardAs<SurrogateKind::rectangle>;
+      variant = whole ? SpikingBackwardAs<SurrogateKind::rectangle, float>
+                      : SpikingBackwardAs<SurrogateKind::rectangle, BFloat16>;
       break;
     // Its exponential is the C library's: no vector form gives the same bits.
     case SurrogateKind::sigmoid:
@@ -209,14 +235,16 @@ void SpikingBackwardSimd(const NeuronShape& shape, const Dynamics& dynamics, con
   variant(shape, dynamics, affine, currents, arriving, block, scratch, norm_gradient, sums);
 }
 
-void NormBackwardSimd(const NeuronShape& shape, const Affine& affine, const NormGradientRows& rows,
-                      const Currents& currents, const PixelBlock& block, float* gradient) {
+template <typename Number>
+void NormBackwardAs(const NeuronShape& shape, const Affine& affine, const NormGradientRows& rows,
+                    const Currents& currents, const PixelBlock& block, float* gradient) {
   const int64_t channels = shape.channels;
   const int64_t size = (block.end - block.begin) * channels;
   const bool constant = currents.step_stride == 0;
   float* block_gradient = gradient + block.image * shape.frame() + block.begin * channels;
   for (int64_t step = 0; step < shape.steps; ++step) {
     const StepRow row(shape, affine, currents, block, step);
+    const Number* current = Stored<Number>(row.current);
     const int64_t r = affine.row(step, block.image) * channels;
     float* at_step = block_gradient + step * shape.batch * shape.frame();
     for (int64_t c = 0; c < channels; c += Channels::Width()) {
@@ -226,7 +254,7 @@ void NormBackwardSimd(const NeuronShape& shape, const Affine& affine, const Norm
       const Vector slope = lanes.Load(rows.slope + r + c);
       const Vector offset = lanes.Load(rows.offset + r + c);
       for (int64_t i = c; i < size; i += channels) {
-        const Vector unit = norm.Unit(lanes.Load(row.current + i));
+        const Vector unit = norm.Unit(lanes.Load(current + i));
         const Vector scaled = hn::Mul(scale, lanes.Load(at_step + i));
         const Vector x_gradient = hn::Sub(hn::Sub(scaled, hn::Mul(slope, unit)), offset);
         if (constant && step > 0) {
@@ -237,6 +265,13 @@ void NormBackwardSimd(const NeuronShape& shape, const Affine& affine, const Norm
       }
     }
   }
+}
+
+void NormBackwardSimd(const NeuronShape& shape, const Affine& affine, const NormGradientRows& rows,
+                      const Currents& currents, const PixelBlock& block, float* gradient) {
+  NormBackward* variant =
+      currents.halves == nullptr ? NormBackwardAs<float> : NormBackwardAs<BFloat16>;
+  variant(shape, affine, rows, currents, block, gradient);
 }
 
 void ChannelMomentsSimd(const float* values, int64_t samples, int64_t channels, float* mean,

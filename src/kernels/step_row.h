@@ -8,7 +8,7 @@ namespace bntt::kernels {
 
 /// One step's view of a block of pixels.
 struct StepRow {
-  const float* current;  // [pixel, channel]
+  Currents current;  // [pixel, channel]
   const float* scale;
   const float* shift;
   const float* mean;
@@ -16,8 +16,8 @@ struct StepRow {
 
   StepRow(const NeuronShape& shape, const Affine& affine, const Currents& currents,
           const PixelBlock& block, int64_t step)
-      : current(currents.data + step * currents.step_stride + block.image * shape.frame() +
-                block.begin * shape.channels),
+      : current(currents.from(step * currents.step_stride + block.image * shape.frame() +
+                              block.begin * shape.channels)),
         scale(affine.scale + affine.row(step, block.image) * shape.channels),
         shift(affine.shift + affine.row(step, block.image) * shape.channels),
         mean(affine.mean + affine.row(step, block.image) * shape.channels),
@@ -26,11 +26,11 @@ struct StepRow {
 
   /// base + y
   float add_to(float base, int64_t pixel, int64_t channels, int64_t c) const {
-    return std::fma(current[pixel * channels + c], scale[c], base + shift[c]);
+    return std::fma(current.at(pixel * channels + c), scale[c], base + shift[c]);
   }
 
   float unit(int64_t pixel, int64_t channels, int64_t c) const {
-    return (current[pixel * channels + c] - mean[c]) * inverse_deviation[c];
+    return (current.at(pixel * channels + c) - mean[c]) * inverse_deviation[c];
   }
 };
 

@@ -36,6 +36,13 @@ class Channels {
   Vector Load(const float* from) const {
     return HWY_LIKELY(whole_) ? hn::LoadU(Tag(), from) : hn::MaskedLoad(mask_, Tag(), from);
   }
+  /// Upper halves of floats.
+  Vector Load(const uint16_t* from) const {
+    if (HWY_LIKELY(whole_)) return Widened(from);
+    HWY_ALIGN uint16_t lanes[HWY_MAX_BYTES / sizeof(float)] = {};
+    std::copy_n(from, count_, lanes);
+    return Widened(lanes);
+  }
   void Store(Vector v, float* to) const {
     if (HWY_LIKELY(whole_)) {
       hn::StoreU(v, Tag(), to);
@@ -58,6 +65,13 @@ class Channels {
   }
 
  private:
+  static Vector Widened(const uint16_t* halves) {
+    const hn::Rebind<uint16_t, Tag> half_tag;
+    const hn::Rebind<uint32_t, Tag> word_tag;
+    const auto words = hn::PromoteTo(word_tag, hn::LoadU(half_tag, halves));
+    return hn::BitCast(Tag(), hn::ShiftLeft<16>(words));
+  }
+
   bool whole_;
   int64_t count_;
   Mask mask_;

@@ -47,19 +47,6 @@ void repeat_first_step(RowMoments& moments) {
   }
 }
 
-constexpr int64_t kExpandedTogether = 1 << 16;
-
-Buffer<float> expanded(const Buffer<uint16_t>& halves) {
-  Buffer<float> values(halves.size());
-  parallel_for((values.size() + kExpandedTogether - 1) / kExpandedTogether, [&](int64_t i) {
-    const int64_t first = i * kExpandedTogether;
-    kernels::expand_bfloat16(halves.data() + first,
-                             std::min(kExpandedTogether, values.size() - first),
-                             values.data() + first);
-  });
-  return values;
-}
-
 }  // namespace
 
 Stage::Stage(const StagePlan& plan, int64_t run_steps, Propagation propagation)
@@ -105,9 +92,12 @@ Stage::Written Stage::write_currents(const Signal& input, const Window& window,
     result.moments.squared_deviations = Buffer<float>(window.rows.size());
   }
   synapse_->forward(input, weights, result.current.data(), [&](int64_t first, int64_t end) {
-    if (wanted.halves) {
-      kernels::round_to_bfloat16(result.current.data() + first * frame, (end - first) * frame,
-                                 result.halves.data() + first * frame);
+    if (wanted.rounded) {
+      const int64_t count = (end - first) * frame;
+      kernels::round_to_bfloat16(result.current.data() + first * frame, count,
+                                 wanted.halves
+                                     ? result.halves.data() + first * frame
+                                     : thread_scratch<uint16_t>(ScratchSlot::result, count));
     }
     if (!wanted.moments || !frame_is_row) return;
     for (int64_t row = first; row < end; ++row) take_moments(result.current, row, result.moments);
@@ -117,8 +107,10 @@ Stage::Written Stage::write_currents(const Signal& input, const Window& window,
   return result;
 }
 
-kernels::Currents Stage::view(const Window& window, const Buffer<float>& current) {
-  return {current.data(), window.constant_current ? 0 : window.shape.batch * window.shape.frame()};
+kernels::Currents Stage::view(const Window& window, const Buffer<float>& current,
+                              const Buffer<uint16_t>& halves) {
+  return {current.data(), window.constant_current ? 0 : window.shape.batch * window.shape.frame(),
+          halves.data()};
 }
 
 // scale = γ / √(σ² + ε), shift = −μ · scale.
@@ -148,24 +140,23 @@ StageTrace Stage::forward(const Signal& input, const StageNumbers& numbers,
   trace.current_constant = window.constant_current;
   PhaseTimer timer(plan_.name, StagePhase::synapse_forward);
   const bool from_batch = mode == NormMode::batch && norm_->statistics_rows() > 0;
-  Written written = write_currents(input, window, *numbers.prepared,
-                                   {.halves = options.precision == Precision::mixed,
-                                    .moments = from_batch || norm_->per_image()});
+  const bool mixed = options.precision == Precision::mixed;
+  Written written = write_currents(
+      input, window, *numbers.prepared,
+      {.rounded = mixed, .halves = mixed, .moments = from_batch || norm_->per_image()});
   timer.next(StagePhase::neuron_forward);
   const RowMoments& moments = written.moments;
   trace.norm = mode == NormMode::batch ? norm_->from_batch(moments, plan_.first_step, running)
                                        : norm_->from_running(moments, plan_.first_step, running);
   fold_gain(numbers.gain, 0, trace.norm);
+  if (mixed) written.current = Buffer<float>();
   Buffer<float> carry = Buffer<float>::zeros(window.shape.batch * window.shape.frame());
   trace.output = neurons_->forward(window.shape, affine_of(trace.norm),
-                                   view(window, written.current), carry.data());
+                                   view(window, written.current, written.halves), carry.data());
   if (voltage != nullptr) *voltage = std::move(carry);
   if (options.keep == Keep::for_backward && !worth_keeping(window)) return trace;
-  if (options.precision == Precision::mixed) {
-    trace.half_current = std::move(written.halves);
-  } else {
-    trace.current = std::move(written.current);
-  }
+  trace.current = std::move(written.current);
+  trace.half_current = std::move(written.halves);
   return trace;
 }
 
@@ -218,7 +209,7 @@ Signal Stage::work(const Signal& input, int64_t first, const StageNumbers& numbe
   timer.next(StagePhase::neuron_forward);
   NormTrace trace = norm_->from_running(written.moments, plan_.first_step + first, running);
   fold_gain(numbers.gain, first, trace);
-  return neurons_->forward(window.shape, affine_of(trace), view(window, current), carry.data());
+  return neurons_->forward(window.shape, affine_of(trace), view(window, current, {}), carry.data());
 }
 
 // The membranes leak, and may still fire what they hold.
@@ -245,15 +236,12 @@ Buffer<float> Stage::backward(const Signal& input, StageTrace trace, const Stage
   const kernels::NeuronShape& shape = window.shape;
   const kernels::Affine affine = affine_of(trace.norm);
   PhaseTimer timer(plan_.name, StagePhase::synapse_forward);
-  if (!trace.half_current.empty()) {
-    trace.current = expanded(trace.half_current);
-    trace.half_current = Buffer<uint16_t>();
-  } else if (trace.current.empty()) {
+  if (trace.current.empty() && trace.half_current.empty()) {
     trace.current = write_currents(input, window, *numbers.prepared,
-                                   {.halves = options.precision == Precision::mixed})
+                                   {.rounded = options.precision == Precision::mixed})
                         .current;
   }
-  const kernels::Currents currents = view(window, trace.current);
+  const kernels::Currents currents = view(window, trace.current, trace.half_current);
 
   timer.next(StagePhase::neuron_backward);
   RowGradientSums sums{window.rows, Buffer<float>::zeros(window.rows.size()),
@@ -275,6 +263,7 @@ Buffer<float> Stage::backward(const Signal& input, StageTrace trace, const Stage
   });
 
   trace.current = Buffer<float>();
+  trace.half_current = Buffer<uint16_t>();
   if (!in_place) arriving.gradient = Buffer<float>();
 
   timer.next(StagePhase::weight_gradient);

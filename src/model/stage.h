@@ -83,11 +83,12 @@ class Stage {
   Signal rest(const Window& window, Buffer<float>& carry) const;
   /// What is made of the currents while they are written.
   struct Wanted {
-    bool halves = false;
+    bool rounded = false;  // to bf16
+    bool halves = false;   // of the rounded currents, kept too
     bool moments = false;
   };
   struct Written {
-    Buffer<float> current;  // rounded where halves are wanted
+    Buffer<float> current;
     Buffer<uint16_t> halves;
     RowMoments moments;
   };
@@ -95,7 +96,8 @@ class Stage {
   Written write_currents(const Signal& input, const Window& window, const PreparedWeights& weights,
                          const Wanted& wanted) const;
   void fold_gain(const float* gain, int64_t first, NormTrace& trace) const;
-  static kernels::Currents view(const Window& window, const Buffer<float>& current);
+  static kernels::Currents view(const Window& window, const Buffer<float>& current,
+                                const Buffer<uint16_t>& halves);
 
   StagePlan plan_;
   int64_t run_steps_;

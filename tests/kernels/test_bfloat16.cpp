@@ -14,10 +14,8 @@ float rounded(float value) {
   BFloat16 half = 0;
   float in_place = value;
   round_to_bfloat16(&in_place, 1, &half);
-  float expanded = 0.0F;
-  expand_bfloat16(&half, 1, &expanded);
-  EXPECT_EQ(std::bit_cast<uint32_t>(expanded), std::bit_cast<uint32_t>(in_place));
-  return expanded;
+  EXPECT_EQ(std::bit_cast<uint32_t>(widened(half)), std::bit_cast<uint32_t>(in_place));
+  return in_place;
 }
 
 TEST(BFloat16, RoundsToNearestTiesToEven) {

@@ -19,6 +19,7 @@ struct NeuronCase {
   Dynamics dynamics;
   bool rows_per_image = false;
   bool constant_current = false;
+  bool halves = false;
   int64_t block_pixels = PixelBlock::kMaxPixels;
 };
 
@@ -30,7 +31,8 @@ std::ostream& operator<<(std::ostream& out, const NeuronCase& c) {
              << (c.dynamics.detach_reset ? ", detached" : "") << ", surrogate "
              << static_cast<int>(c.dynamics.surrogate.kind)
              << (c.rows_per_image ? ", rows per image" : "")
-             << (c.constant_current ? ", constant" : "") << ", blocks of " << c.block_pixels;
+             << (c.constant_current ? ", constant" : "") << (c.halves ? ", halves" : "")
+             << ", blocks of " << c.block_pixels;
 }
 
 NeuronCase neuron_case(MapShape map, int64_t batch, int64_t steps) {
@@ -82,16 +84,23 @@ struct Inputs {
               .mean = mean.data(),
               .inverse_deviation = inverse_deviation.data(),
               .rows_per_step = c.rows_per_image ? c.shape.batch : 1};
-    currents = {current.data(), c.constant_current ? 0 : c.shape.batch * c.shape.frame()};
+    floats = {current.data(), c.constant_current ? 0 : c.shape.batch * c.shape.frame()};
+    currents = floats;
+    if (!c.halves) return;
+    halves.resize(current.size());
+    round_to_bfloat16(current.data(), std::ssize(current), halves.data());
+    currents = {nullptr, floats.step_stride, halves.data()};
   }
   Inputs(const Inputs&) = delete;
   Inputs& operator=(const Inputs&) = delete;
 
   std::vector<float> current, slope_of_y, shift, mean, inverse_deviation, carry, arriving;
   std::vector<float> scale, slope, offset;  // of the norm's gradient
+  std::vector<BFloat16> halves;
   PooledMap pool;
   Affine affine;
   Currents currents;
+  Currents floats;  // the same numbers
 };
 
 template <typename Work>
@@ -120,22 +129,21 @@ struct Outputs {
         scratch(backward_scratch(c.shape, std::min(c.block_pixels, c.shape.pixels))) {}
 };
 
-Outputs run(const KernelSet& set, const NeuronCase& c, const Inputs& in) {
+Outputs run(const KernelSet& set, const NeuronCase& c, const Inputs& in, const Currents& currents) {
   Outputs out(c, in);
   const bool pooled = !in.pool.is_identity();
   for_each_block(c, [&](const PixelBlock& block) {
-    set.spiking_forward(c.shape, c.dynamics, in.affine, in.currents, block, out.carry.data(),
+    set.spiking_forward(c.shape, c.dynamics, in.affine, currents, block, out.carry.data(),
                         out.spikes.data());
     const GradientSums sums{out.sum.data(), out.sum_unit.data()};
-    set.spiking_backward(c.shape, c.dynamics, in.affine, in.currents, {in.arriving.data(), in.pool},
+    set.spiking_backward(c.shape, c.dynamics, in.affine, currents, {in.arriving.data(), in.pool},
                          block, out.scratch.data(), out.norm_gradient.data(), sums);
     if (!pooled) {
-      set.spiking_backward(c.shape, c.dynamics, in.affine, in.currents,
-                           {out.in_place.data(), in.pool}, block, out.scratch.data(),
-                           out.in_place.data(), sums);
+      set.spiking_backward(c.shape, c.dynamics, in.affine, currents, {out.in_place.data(), in.pool},
+                           block, out.scratch.data(), out.in_place.data(), sums);
     }
     set.norm_backward(c.shape, in.affine, {in.scale.data(), in.slope.data(), in.offset.data()},
-                      in.currents, block, out.current_gradient.data());
+                      currents, block, out.current_gradient.data());
   });
   if (!pooled) {
     EXPECT_TRUE(out.in_place.same_bits(out.norm_gradient)) << set.name << " in place: " << c;
@@ -145,8 +153,8 @@ Outputs run(const KernelSet& set, const NeuronCase& c, const Inputs& in) {
 
 void expect_reference_bits(const KernelSet& set, const KernelSet& reference, const NeuronCase& c) {
   const Inputs in(c);
-  const Outputs ours = run(set, c, in);
-  const Outputs expected = run(reference, c, in);
+  const Outputs ours = run(set, c, in, in.currents);
+  const Outputs expected = run(reference, c, in, in.floats);
   EXPECT_TRUE(ours.carry.same_bits(expected.carry)) << c;
   EXPECT_TRUE(ours.spikes.same_bits(expected.spikes)) << c;
   EXPECT_TRUE(ours.norm_gradient.same_bits(expected.norm_gradient)) << c;
@@ -179,6 +187,7 @@ TEST_P(NeuronsOfEverySet, GiveTheReferencesBitsForEveryShape) {
             c.pool_width = std::min<int64_t>(1 + turn / 3 % 3, map.width);
             c.rows_per_image = (turn & 1) != 0;
             c.constant_current = (turn & 2) != 0;
+            c.halves = (turn & 4) != 0;
             c.block_pixels = 1 + turn % 5 * 2;
             expect_reference_bits(set(), reference_, c);
           }
@@ -193,13 +202,14 @@ TEST_P(NeuronsOfEverySet, GiveTheReferencesBitsForEveryOption) {
     for (const Dynamics& dynamics : every_dynamics()) {
       for (const auto& [pool_height, pool_width] :
            {std::pair{1, 1}, std::pair{2, 2}, std::pair{3, 3}, std::pair{1, 2}}) {
-        for (int flags = 0; flags < 4; ++flags) {
+        for (int flags = 0; flags < 8; ++flags) {
           NeuronCase c = neuron_case({channels, 3, 4}, 3, 5);
           c.dynamics = dynamics;
           c.pool_height = pool_height;
           c.pool_width = pool_width;
           c.rows_per_image = (flags & 1) != 0;
           c.constant_current = (flags & 2) != 0;
+          c.halves = (flags & 4) != 0;
           c.block_pixels = 5;
           expect_reference_bits(set(), reference_, c);
         }

@@ -8,7 +8,7 @@ namespace {
 float unit_current(const kernels::Affine& affine, const kernels::Currents& currents,
                    int64_t classes, int64_t step, int64_t image, int64_t k) {
   const int64_t row = affine.row(step, image) * classes + k;
-  const float x = currents.data[step * currents.step_stride + image * classes + k];
+  const float x = currents.at(step * currents.step_stride + image * classes + k);
   return (x - affine.mean[row]) * affine.inverse_deviation[row];
 }
 
@@ -20,10 +20,11 @@ Signal Accumulator::forward(const kernels::NeuronShape& shape, const kernels::Af
   for (int64_t step = 0; step < shape.steps; ++step) {
     for (int64_t image = 0; image < shape.batch; ++image) {
       const int64_t row = affine.row(step, image) * classes;
-      const float* current = currents.data + step * currents.step_stride + image * classes;
+      const kernels::Currents current =
+          currents.from(step * currents.step_stride + image * classes);
       for (int64_t k = 0; k < classes; ++k) {
         float& voltage = carry[image * classes + k];
-        voltage = std::fma(current[k], affine.scale[row + k], voltage + affine.shift[row + k]);
+        voltage = std::fma(current.at(k), affine.scale[row + k], voltage + affine.shift[row + k]);
       }
     }
   }
