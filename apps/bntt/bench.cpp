@@ -21,7 +21,7 @@ struct BenchArguments {
   int64_t repeats = 3;
   std::string against;
   int threads = 0;
-  std::string precision = "fp32";
+  std::string precision = "mixed";
   bool scaling = false;
   bool json = false;
 };

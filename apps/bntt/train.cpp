@@ -193,7 +193,7 @@ void add_train(CLI::App& app, Action& action) {
   command->add_option("--epochs", arguments->epochs, "train.epochs");
   command->add_option(
       "--precision", arguments->precision,
-      "train.precision: fp32, or mixed to keep currents as bf16 in half the memory");
+      "train.precision: mixed (the default) keeps currents as bf16, fp32 as floats");
   command->add_option("--limit-train", arguments->limit_train, "use the first N training images");
   command->add_option("--limit-test", arguments->limit_test, "use the first N test images");
   command

@@ -77,7 +77,7 @@ struct TrainConfig {
   double warmup_epochs = 0.0;
   double clip_norm = 0.0;  ///< 0: off
   int64_t seed = 1;
-  Precision precision = Precision::fp32;
+  Precision precision = Precision::mixed;
   /// Densities above which convolutions go dense, see BreakEven: forward and weight gradient for
   /// each stage, or one pair for all. Empty: bntt train takes this machine's, and run.toml keeps
   /// them.

@@ -16,10 +16,12 @@ TEST_F(SameBytes, WhateverTheThreads) {
   expect_same_runs("one", "three");
 }
 
-TEST_F(SameBytes, WhateverTheThreadsInMixedPrecision) {
-  train("one", {"--threads", "1", "--precision", "mixed"});
-  train("two", {"--threads", "2", "--precision", "mixed"});
-  expect_same_runs("one", "two");
+TEST_F(SameBytes, WhateverTheThreadsInEitherPrecision) {
+  for (const std::string precision : {"fp32", "mixed"}) {
+    train(precision + "-one", {"--threads", "1", "--precision", precision});
+    train(precision + "-two", {"--threads", "2", "--precision", precision});
+    expect_same_runs(precision + "-one", precision + "-two");
+  }
 }
 
 TEST_F(SameBytes, WhateverTheKernels) {

@@ -93,6 +93,13 @@ class TrainerRuns : public ::testing::Test {
     return true;
   }
 
+  void expect_resumed_like_whole(const std::string& name) {
+    ASSERT_TRUE(train("whole" + name));
+    ASSERT_FALSE(train("stopped" + name, 5));
+    ASSERT_TRUE(train("stopped" + name, kAllSteps, true));
+    EXPECT_EQ(read_run(paths("stopped" + name)), read_run(paths("whole" + name)));
+  }
+
   TemporaryDirectory directory_;
   DatasetSplits data_ = corner_data();
   RunConfig config_ = small_config();
@@ -228,11 +235,7 @@ TEST_F(TrainerRuns, LearnCornersFarAboveChance) {
 TEST_F(TrainerRuns, EveryNormTrainsAndResumes) {
   for (const NormKind kind : {NormKind::none, NormKind::bn, NormKind::bn_time, NormKind::layer}) {
     config_.model.norm = kind;
-    const std::string name = std::to_string(static_cast<int>(kind));
-    ASSERT_TRUE(train("whole" + name));
-    ASSERT_FALSE(train("stopped" + name, 5));
-    ASSERT_TRUE(train("stopped" + name, kAllSteps, true));
-    EXPECT_EQ(read_run(paths("stopped" + name)), read_run(paths("whole" + name)));
+    expect_resumed_like_whole(std::to_string(static_cast<int>(kind)));
   }
 }
 
@@ -241,11 +244,14 @@ TEST_F(TrainerRuns, EveryEncoderTrainsAndResumes) {
   config_.model.steps = 6;
   for (const InputCoding kind : {InputCoding::direct, InputCoding::poisson_unsigned}) {
     config_.encoder.kind = kind;
-    const std::string name = std::to_string(static_cast<int>(kind));
-    ASSERT_TRUE(train("whole" + name));
-    ASSERT_FALSE(train("stopped" + name, 5));
-    ASSERT_TRUE(train("stopped" + name, kAllSteps, true));
-    EXPECT_EQ(read_run(paths("stopped" + name)), read_run(paths("whole" + name)));
+    expect_resumed_like_whole(std::to_string(static_cast<int>(kind)));
+  }
+}
+
+TEST_F(TrainerRuns, EveryPrecisionTrainsAndResumes) {
+  for (const Precision precision : {Precision::fp32, Precision::mixed}) {
+    config_.train.precision = precision;
+    expect_resumed_like_whole(std::to_string(static_cast<int>(precision)));
   }
 }
 
