@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 #include <numeric>
+#include <vector>
 
 #include "base/random.h"
 #include "layers/conv_walk.h"
@@ -34,17 +34,11 @@ SpikeTrain random_spikes(const StagePlan& plan, int64_t frames, float density) {
   return spikes;
 }
 
-/// The best of a few runs: other work on the machine only ever adds.
 template <typename Work>
 double seconds_of(const Work& work) {
-  double best = std::numeric_limits<double>::max();
-  for (int run = 0; run < 4; ++run) {
-    const auto begin = std::chrono::steady_clock::now();
-    work();
-    const std::chrono::duration<double> passed = std::chrono::steady_clock::now() - begin;
-    best = std::min(best, passed.count());
-  }
-  return best;
+  const auto begin = std::chrono::steady_clock::now();
+  work();
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
 struct Timed {
@@ -52,13 +46,28 @@ struct Timed {
   double seconds;
 };
 
-/// Where the line through two timings of the walk reaches the dense time. Rounded, so that a table
-/// of them reads well; within [0.01, 4], as densities behind a 2x2 pool go up to 4.
-float meeting_point(const Timed& sparse, const Timed& denser, double dense_seconds) {
+/// Where the line through two timings of the walk reaches the dense time; within [0.01, 4], as
+/// densities behind a 2x2 pool go up to 4.
+double meeting_point(const Timed& sparse, const Timed& denser, double dense_seconds) {
   const double slope =
       std::max((denser.seconds - sparse.seconds) / (denser.density - sparse.density), 1e-12);
-  const double density = sparse.density + (dense_seconds - sparse.seconds) / slope;
-  return static_cast<float>(std::round(std::clamp(density, 0.01, 4.0) * 1000.0) / 1000.0);
+  return std::clamp(sparse.density + (dense_seconds - sparse.seconds) / slope, 0.01, 4.0);
+}
+
+/// The median of a few rounds, each of which times all three: a slow moment of the machine meets
+/// all of a round or spoils it alone. Rounded, so that a table of them reads well.
+template <typename Walk, typename Dense>
+float meeting_point_of(const double (&densities)[2], const Walk& walk, const Dense& dense) {
+  constexpr int kRounds = 9;
+  std::vector<double> points;
+  for (int round = 0; round <= kRounds; ++round) {
+    const Timed sparse{densities[0], seconds_of([&] { walk(0); })};
+    const Timed denser{densities[1], seconds_of([&] { walk(1); })};
+    const double point = meeting_point(sparse, denser, seconds_of(dense));
+    if (round > 0) points.push_back(point);  // the first one warms up
+  }
+  std::ranges::nth_element(points, points.begin() + kRounds / 2);
+  return static_cast<float>(std::round(points[kRounds / 2] * 1000.0) / 1000.0);
 }
 
 }  // namespace
@@ -77,30 +86,22 @@ std::optional<BreakEven> measure_break_even(const StagePlan& plan) {
   std::vector<int64_t> first_chunk(static_cast<std::size_t>(chunk));
   std::iota(first_chunk.begin(), first_chunk.end(), 0);
 
-  Timed forward[2];
-  Timed backward[2];
-  double dense_forward = 0.0;
-  double dense_backward = 0.0;
-  for (int i = 0; i < 2; ++i) {
-    const Signal signal = random_spikes(plan, frames, kDensities[i]);
-    const auto& spikes = std::get<SpikeTrain>(signal);
-    const double density = spike_density(spikes, pool_of(plan));
-    const Buffer<float> for_walk = walk.pack(weights.data());
-    forward[i] = {density, seconds_of([&] {
-                    walk.forward(spikes, 0, chunk, chunk, for_walk.data(), current.data());
-                  })};
-    backward[i] = {density, seconds_of([&] {
-                     walk.weight_gradient(spikes, current.data(), gradient.data());
-                   })};
-    if (i > 0) continue;
-    const Buffer<float> for_winograd = winograd.pack(weights.data());
-    dense_forward = seconds_of(
-        [&] { winograd.forward(signal, first_chunk, for_winograd.data(), current.data()); });
-    dense_backward =
-        seconds_of([&] { winograd.weight_gradient(signal, current.data(), gradient.data()); });
-  }
-  return BreakEven{.forward = meeting_point(forward[0], forward[1], dense_forward),
-                   .weight_gradient = meeting_point(backward[0], backward[1], dense_backward)};
+  const Signal signals[2] = {random_spikes(plan, frames, kDensities[0]),
+                             random_spikes(plan, frames, kDensities[1])};
+  const auto spikes = [&](int i) -> const SpikeTrain& { return std::get<SpikeTrain>(signals[i]); };
+  const double densities[2] = {spike_density(spikes(0), pool_of(plan)),
+                               spike_density(spikes(1), pool_of(plan))};
+  const Buffer<float> for_walk = walk.pack(weights.data());
+  const Buffer<float> for_winograd = winograd.pack(weights.data());
+  return BreakEven{
+      .forward = meeting_point_of(
+          densities,
+          [&](int i) { walk.forward(spikes(i), 0, chunk, chunk, for_walk.data(), current.data()); },
+          [&] { winograd.forward(signals[0], first_chunk, for_winograd.data(), current.data()); }),
+      .weight_gradient = meeting_point_of(
+          densities,
+          [&](int i) { walk.weight_gradient(spikes(i), current.data(), gradient.data()); },
+          [&] { winograd.weight_gradient(signals[0], current.data(), gradient.data()); })};
 }
 
 }  // namespace bntt
