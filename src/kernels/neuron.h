@@ -23,9 +23,9 @@ struct NeuronShape {
 /// y = scale · x + shift and x̂ = (x − mean) · inverse_deviation, row by row of channels. The
 /// product is always fused into the sum it goes to: one rounding, the same in every kernel.
 struct Affine {
-  const float* scale = nullptr;              // [step, row, channel]
-  const float* shift = nullptr;              // [step, row, channel]
-  const float* mean = nullptr;               // [step, row, channel]; x̂ is for gradients alone
+  const float* scale = nullptr;  // [step, row, channel]
+  const float* shift = nullptr;  // [step, row, channel]
+  const float* mean = nullptr;   // [step, row, channel]; null where no gradient is wanted
   const float* inverse_deviation = nullptr;  // [step, row, channel]
   int64_t rows_per_step = 1;                 // 1, or one per image
 

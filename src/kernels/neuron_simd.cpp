@@ -32,7 +32,7 @@ struct AffineRow {
 struct UnitRow {
   Vector mean, inverse_deviation;
 
-  UnitRow(const StepRow& row, const Channels& channels, int64_t c)
+  UnitRow(const UnitStepRow& row, const Channels& channels, int64_t c)
       : mean(channels.Load(row.mean + c)),
         inverse_deviation(channels.Load(row.inverse_deviation + c)) {}
 
@@ -165,7 +165,7 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
   const Vector alpha = hn::Set(Tag(), dynamics.surrogate.alpha);
   std::fill_n(carried_gradient, size, 0.0F);
   for (int64_t step = shape.steps - 1; step >= 0; --step) {
-    const StepRow row(shape, affine, currents, block, step);
+    const UnitStepRow row(shape, affine, currents, block, step);
     const Number* current = Stored<Number>(row.current);
     const float* membrane = membranes + step * size;
     const int64_t frame = step * shape.batch + block.image;
@@ -243,7 +243,7 @@ void NormBackwardAs(const NeuronShape& shape, const Affine& affine, const NormGr
   const bool constant = currents.step_stride == 0;
   float* block_gradient = gradient + block.image * shape.frame() + block.begin * channels;
   for (int64_t step = 0; step < shape.steps; ++step) {
-    const StepRow row(shape, affine, currents, block, step);
+    const UnitStepRow row(shape, affine, currents, block, step);
     const Number* current = Stored<Number>(row.current);
     const int64_t r = affine.row(step, block.image) * channels;
     float* at_step = block_gradient + step * shape.batch * shape.frame();

@@ -80,7 +80,7 @@ void spiking_backward(const NeuronShape& shape, const Dynamics& dynamics, const 
   const float pool_scale = arriving.pool.scale();
   std::fill_n(carried_gradient, size, 0.0F);
   for (int64_t step = shape.steps - 1; step >= 0; --step) {
-    const StepRow row(shape, affine, currents, block, step);
+    const UnitStepRow row(shape, affine, currents, block, step);
     const float* v = membranes + step * size;
     const int64_t frame = step * shape.batch + block.image;
     float* out = norm_gradient + (frame * shape.pixels + block.begin) * channels;
@@ -118,7 +118,7 @@ void norm_backward(const NeuronShape& shape, const Affine& affine, const NormGra
   const bool constant = currents.step_stride == 0;
   float* block_gradient = gradient + block.image * shape.frame() + block.begin * channels;
   for (int64_t step = 0; step < shape.steps; ++step) {
-    const StepRow row(shape, affine, currents, block, step);
+    const UnitStepRow row(shape, affine, currents, block, step);
     const int64_t r = affine.row(step, block.image) * channels;
     float* at_step = block_gradient + step * shape.batch * shape.frame();
     for (int64_t p = 0; p < block.end - block.begin; ++p) {

@@ -26,7 +26,7 @@ void relu_backward(const NeuronShape& shape, const Affine& affine, const Current
   const int64_t channels = shape.channels;
   const float pool_scale = arriving.pool.scale();
   for (int64_t step = 0; step < shape.steps; ++step) {
-    const StepRow row(shape, affine, currents, block, step);
+    const UnitStepRow row(shape, affine, currents, block, step);
     float* out = norm_gradient +
                  ((step * shape.batch + block.image) * shape.pixels + block.begin) * channels;
     const float* arriving_frame =
