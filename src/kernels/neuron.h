@@ -54,12 +54,12 @@ struct Currents {
   const float* data = nullptr;  // [step, batch, y, x, channel]
   int64_t step_stride = 0;
   const BFloat16* halves = nullptr;  // instead of `data`, in mixed precision
+  int64_t first = 0;
 
-  Currents from(int64_t offset) const {
-    return {data == nullptr ? nullptr : data + offset, step_stride,
-            halves == nullptr ? nullptr : halves + offset};
+  Currents from(int64_t offset) const { return {data, step_stride, halves, first + offset}; }
+  float at(int64_t i) const {
+    return halves == nullptr ? data[first + i] : widened(halves[first + i]);
   }
-  float at(int64_t i) const { return halves == nullptr ? data[i] : widened(halves[i]); }
 };
 
 /// Some pixels of one image: a unit of work over all steps, small enough to stay in cache.

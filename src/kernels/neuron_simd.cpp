@@ -43,9 +43,9 @@ struct UnitRow {
 template <typename Number>
 const Number* Stored(const Currents& currents) {
   if constexpr (sizeof(Number) == sizeof(float)) {
-    return currents.data;
+    return currents.data + currents.first;
   } else {
-    return currents.halves;
+    return currents.halves + currents.first;
   }
 }
 
@@ -85,7 +85,7 @@ void SpikingForwardAs(const NeuronShape& shape, const Dynamics& dynamics, const 
   float* block_carry = carry + block.image * shape.frame() + block.begin * channels;
   for (int64_t step = 0; step < shape.steps; ++step) {
     const StepRow row(shape, affine, currents, block, step);
-    const Number* current = Stored<Number>(row.current);
+    const auto* current = Stored<Number>(row.current);
     SpikeWord* block_spikes =
         spikes + ((step * shape.batch + block.image) * shape.pixels + block.begin) * words;
     // A vector of channels for all pixels of the block: its norm stays in registers. The first one
@@ -146,7 +146,7 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
   std::fill_n(carried_gradient, size, 0.0F);  // for now the carry itself
   for (int64_t step = 0; step < shape.steps; ++step) {
     const StepRow row(shape, affine, currents, block, step);
-    const Number* current = Stored<Number>(row.current);
+    const auto* current = Stored<Number>(row.current);
     float* membrane = membranes + step * size;
     for (int64_t c = 0; c < channels; c += width) {
       const Channels lanes(c, channels);
@@ -166,7 +166,7 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
   std::fill_n(carried_gradient, size, 0.0F);
   for (int64_t step = shape.steps - 1; step >= 0; --step) {
     const UnitStepRow row(shape, affine, currents, block, step);
-    const Number* current = Stored<Number>(row.current);
+    const auto* current = Stored<Number>(row.current);
     const float* membrane = membranes + step * size;
     const int64_t frame = step * shape.batch + block.image;
     float* out = norm_gradient + (frame * shape.pixels + block.begin) * channels;
@@ -244,7 +244,7 @@ void NormBackwardAs(const NeuronShape& shape, const Affine& affine, const NormGr
   float* block_gradient = gradient + block.image * shape.frame() + block.begin * channels;
   for (int64_t step = 0; step < shape.steps; ++step) {
     const UnitStepRow row(shape, affine, currents, block, step);
-    const Number* current = Stored<Number>(row.current);
+    const auto* current = Stored<Number>(row.current);
     const int64_t r = affine.row(step, block.image) * channels;
     float* at_step = block_gradient + step * shape.batch * shape.frame();
     for (int64_t c = 0; c < channels; c += Channels::Width()) {
