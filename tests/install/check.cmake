@@ -10,7 +10,7 @@ endfunction()
 set(work ${BINARY_DIR}/install-check)
 file(REMOVE_RECURSE ${work})
 run(${CMAKE_COMMAND} --install ${BINARY_DIR} --prefix ${work}/prefix)
-run(${CMAKE_COMMAND} -S ${SOURCE_DIR}/examples/streaming -B ${work}/example
+run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${SOURCE_DIR}/examples/streaming -B ${work}/example
     -DCMAKE_PREFIX_PATH=${work}/prefix -DCMAKE_BUILD_TYPE=Release)
 run(${CMAKE_COMMAND} --build ${work}/example)
 
