@@ -39,7 +39,7 @@ const std::vector<ConvolutionCase>& vgg9_convolutions() {
 
 const std::vector<ConvolutionCase>& cases_for(const KernelSet& set) {
   static const std::vector<ConvolutionCase> small = {{"small", {{16, 8, 8}}, 16}};
-  return set.vector_floats == 1 ? small : vgg9_convolutions();
+  return set.name == "reference" ? small : vgg9_convolutions();
 }
 
 struct Walk {
@@ -47,8 +47,10 @@ struct Walk {
   Buffer<SpikeWord> words;
   Buffer<int32_t> starts;
   Buffer<int32_t> entries;
-  Buffer<float> weights;  // packed, or their gradient
-  Buffer<float> maps;     // output, or the bordered gradient of a block
+  Buffer<int32_t> column_starts;   // of one frame
+  Buffer<int32_t> column_entries;  // of one frame
+  Buffer<float> weights;           // packed, or their gradient
+  Buffer<float> maps;              // output, or the bordered gradient of a block
 
   kernels::SpikePlane plane() const { return {words.data(), 1.0F, kFrames}; }
   kernels::SpikeLists lists() { return {starts.data(), entries.data()}; }
@@ -58,22 +60,45 @@ std::shared_ptr<Walk> make_walk(const KernelSet& set, const ConvolutionCase& c, 
   auto walk = std::make_shared<Walk>();
   walk->convolution = {c.map, c.outputs, set.channels_per_block(c.outputs)};
   walk->words = random_spikes(kFrames * c.map.source.pixels(), c.map.source.channels, density);
-  walk->starts = Buffer<int32_t>(
-      std::max(kernels::pixel_list_starts(c.map, kFrames), kernels::channel_list_starts(c.map)));
-  walk->entries = Buffer<int32_t>(kernels::list_entries(c.map, kFrames));
+  walk->starts =
+      Buffer<int32_t>(std::max(kernels::column_starts(c.map), kernels::channel_list_starts(c.map)));
+  walk->entries = Buffer<int32_t>(kernels::list_entries(c.map, kFrames) + kernels::kListSlack);
+  walk->column_starts = Buffer<int32_t>(kernels::column_starts(c.map));
+  walk->column_entries = Buffer<int32_t>(kernels::column_entries(c.map.source.size()));
   walk->weights = random_floats(walk->convolution.packed_size());
   return walk;
+}
+
+void walk_forward(const KernelSet& set, Walk& walk) {
+  const SpikeConvolution& shape = walk.convolution;
+  const MapShape map = shape.map.pooled();
+  const int64_t width = shape.block_channels;
+  const int64_t frame_words = walk.words.size() / kFrames;
+  for (int64_t frame = 0; frame < kFrames; ++frame) {
+    set.list_columns(shape.map, walk.words.data() + frame * frame_words, walk.lists(),
+                     {walk.column_starts.data(), walk.column_entries.data()});
+    for (int64_t block = 0; block < shape.blocks(); ++block) {
+      for (int64_t y = 0; y < map.height; ++y) {
+        set.spike_conv_row(
+            shape,
+            {.starts = walk.column_starts.data() + y * map.width,
+             .entries = walk.column_entries.data(),
+             .block_weights = walk.weights.data() + block * shape.block_weights()},
+            {.data = walk.maps.data() +
+                     (frame * map.height + y) * map.width * shape.output_channels + block * width,
+             .stride = shape.output_channels,
+             .channels = width});
+      }
+    }
+  }
 }
 
 void add_walks(const KernelSet& set, const ConvolutionCase& c, double density) {
   const std::string suffix = fmt::format("/{}/{}/density:{}", set.name, c.name, density);
   auto forward = make_walk(set, c, density);
   forward->maps = Buffer<float>(kFrames * c.output().size());
-  add_benchmark("walk-forward" + suffix, {.dense_flops = c.dense_flops()}, [forward, &set] {
-    kernels::list_by_pixel(forward->convolution.map, forward->plane(), forward->lists());
-    set.spike_conv_forward(forward->convolution, forward->plane(), forward->lists(),
-                           forward->weights.data(), false, forward->maps.data());
-  });
+  add_benchmark("walk-forward" + suffix, {.dense_flops = c.dense_flops()},
+                [forward, &set] { walk_forward(set, *forward); });
 
   auto gradient = make_walk(set, c, density);
   const SpikeConvolution& convolution = gradient->convolution;

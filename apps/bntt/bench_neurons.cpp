@@ -65,7 +65,7 @@ struct NeuronCase {
 void add_neuron_benchmarks() {
   constexpr double kFloat = 4.0;
   for (const KernelSet& set : kernels::kernel_sets()) {
-    auto c = std::make_shared<NeuronCase>(set.vector_floats == 1 ? 8 : 32);
+    auto c = std::make_shared<NeuronCase>(set.name == "reference" ? 8 : 32);
     const kernels::Dynamics dynamics{.leak = 0.95F};
     const auto name = [&](const char* kernel) { return fmt::format("{}/{}", kernel, set.name); };
     add_benchmark(name("moments"), {.bytes = kFloat * c->floats()}, [c, &set] {
@@ -77,8 +77,8 @@ void add_neuron_benchmarks() {
     add_benchmark(name("neurons-forward"), {.bytes = (kFloat + 1.0 / 8.0) * c->floats()},
                   [c, &set, dynamics] {
                     c->for_blocks([&](const PixelBlock& block) {
-                      set.spiking_forward(c->shape, dynamics, c->affine(), c->currents(), block,
-                                          c->carry.data(), c->spikes.data());
+                      kernels::spiking_forward(set, c->shape, dynamics, c->affine(), c->currents(),
+                                               block, c->carry.data(), c->spikes.data());
                     });
                   });
     add_benchmark(name("neurons-backward"), {.bytes = 3.0 * kFloat * c->floats()},

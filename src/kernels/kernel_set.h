@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/neuron.h"
+#include "kernels/pattern_convolution.h"
 #include "kernels/spike_convolution.h"
 #include "kernels/spike_matmul.h"
 #include "kernels/unpack.h"
@@ -30,13 +31,15 @@ using CountSpikes = int64_t(const SpikeWord* words, int64_t count);
 /// norms' affine map, Winograd's products) and nowhere else.
 struct KernelSet {
   std::string name;
-  SpikingForward* spiking_forward = nullptr;
+  SpikingStep* spiking_step = nullptr;
   SpikingBackward* spiking_backward = nullptr;
   NormBackward* norm_backward = nullptr;
   ChannelMoments* channel_moments = nullptr;
   AddSpikes* add_spikes = nullptr;
   CountSpikes* count_spikes = nullptr;
-  SpikeConvForward* spike_conv_forward = nullptr;
+  ListColumns* list_columns = nullptr;
+  SpikeConvRow* spike_conv_row = nullptr;
+  PatternConvRow* pattern_conv_row = nullptr;
   SpikeConvWeightGradient* spike_conv_weight_gradient = nullptr;
   SumRows* sum_rows = nullptr;
   WinogradForward* winograd_forward = nullptr;

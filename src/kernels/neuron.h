@@ -70,10 +70,31 @@ struct PixelBlock {
   int64_t end = 0;
 };
 
-/// Reads and writes `carry` [batch, y, x, channel]; sets the spikes [step, batch, y, x, word].
-using SpikingForward = void(const NeuronShape& shape, const Dynamics& dynamics,
-                            const Affine& affine, const Currents& currents, const PixelBlock& block,
-                            float* carry, SpikeWord* spikes);
+/// Some neighbouring pixels of one image at one step, and some of their channels: a whole map, or
+/// what a synapse has just made of a row.
+struct NeuronRow {
+  int64_t pixels = 0;
+  int64_t channels = 0;
+  const float* scale = nullptr;  // [channel]
+  const float* shift = nullptr;  // [channel]
+  Currents currents;             // [pixel, channel], its pixels `current_stride` floats apart
+  int64_t current_stride = 0;
+  float* carry = nullptr;  // [pixel, channel]
+  int64_t carry_stride = 0;
+  uint8_t* spikes = nullptr;  // the byte of the first channel, which is a multiple of eight
+  int64_t spike_stride = 0;   // bytes from pixel to pixel
+};
+
+/// One step: reads and writes the carry, sets the bits of these channels. Bytes that no channel
+/// reaches stay as they are.
+using SpikingStep = void(const Dynamics& dynamics, const NeuronRow& row);
+
+struct KernelSet;
+/// All steps of a block. Reads and writes `carry` [batch, y, x, channel]; sets the spikes [step,
+/// batch, y, x, word], which must have been zero.
+void spiking_forward(const KernelSet& set, const NeuronShape& shape, const Dynamics& dynamics,
+                     const Affine& affine, const Currents& currents, const PixelBlock& block,
+                     float* carry, SpikeWord* spikes);
 
 /// The gradient that arrives at the spikes, behind the pool that the next stage reads them through.
 struct SpikeGradient {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "kernels/prefetch.h"
 #include "kernels/simd_kernels.h"
 #include "kernels/step_row.h"
 #include "kernels/surrogate.h"
@@ -49,75 +50,116 @@ const Number* Stored(const Currents& currents) {
   }
 }
 
+/// What is carried on after a step; see Dynamics.
+enum class Carry { hard, reset_then_leak, leak_then_reset };
+
+Carry CarryOf(const Dynamics& dynamics) {
+  if (dynamics.reset == Reset::hard) return Carry::hard;
+  return dynamics.reset_before_leak ? Carry::reset_then_leak : Carry::leak_then_reset;
+}
+
+template <Carry kind>
 struct VectorDynamics {
-  Vector leak, threshold, reset_slope;
-  bool hard, reset_before_leak;
+  Vector leak, threshold;
 
   explicit VectorDynamics(const Dynamics& dynamics)
-      : leak(hn::Set(Tag(), dynamics.leak)),
-        threshold(hn::Set(Tag(), dynamics.threshold)),
-        reset_slope(hn::Set(Tag(), dynamics.reset_before_leak ? -dynamics.leak * dynamics.threshold
-                                                              : -dynamics.threshold)),
-        hard(dynamics.reset == Reset::hard),
-        reset_before_leak(dynamics.reset_before_leak) {}
+      : leak(hn::Set(Tag(), dynamics.leak)), threshold(hn::Set(Tag(), dynamics.threshold)) {}
 
-  Mask Fired(Vector v) const { return hn::Gt(v, threshold); }
+  HWY_INLINE Mask Fired(Vector v) const { return hn::Gt(v, threshold); }
 
-  Vector Carried(Vector v, Mask fired) const {
-    if (hard) return hn::IfThenZeroElse(fired, hn::Mul(leak, v));
-    const Vector drop = hn::IfThenElseZero(fired, threshold);
-    if (reset_before_leak) return hn::Mul(leak, hn::Sub(v, drop));
-    return hn::Sub(hn::Mul(leak, v), drop);
+  HWY_INLINE Vector Carried(Vector v, Mask fired) const {
+    if constexpr (kind == Carry::hard) {
+      return hn::IfThenZeroElse(fired, hn::Mul(leak, v));
+    } else if constexpr (kind == Carry::reset_then_leak) {
+      return hn::Mul(leak, hn::Sub(v, hn::IfThenElseZero(fired, threshold)));
+    } else {
+      return hn::Sub(hn::Mul(leak, v), hn::IfThenElseZero(fired, threshold));
+    }
   }
 
-  Vector ResetSlope(Vector v) const { return hard ? hn::Mul(hn::Neg(leak), v) : reset_slope; }
+  HWY_INLINE Vector ResetSlope(Vector v) const {
+    if constexpr (kind == Carry::hard) {
+      return hn::Mul(hn::Neg(leak), v);
+    } else if constexpr (kind == Carry::reset_then_leak) {
+      return hn::Mul(hn::Neg(leak), threshold);
+    } else {
+      return hn::Neg(threshold);
+    }
+  }
+
+  /// ∂c/∂v · gradient, the threshold left aside.
+  HWY_INLINE Vector ThroughCarry(Vector v, Vector gradient) const {
+    const Vector leaked = hn::Mul(leak, gradient);
+    return kind == Carry::hard ? hn::IfThenZeroElse(Fired(v), leaked) : leaked;
+  }
 };
 
-template <typename Number>
-void SpikingForwardAs(const NeuronShape& shape, const Dynamics& dynamics, const Affine& affine,
-                      const Currents& currents, const PixelBlock& block, float* carry,
-                      SpikeWord* spikes) {
-  const VectorDynamics vector_dynamics(dynamics);
-  const int64_t channels = shape.channels;
-  const int64_t words = shape.words_per_pixel();
-  const int64_t pixels = block.end - block.begin;
-  const int64_t width = Channels::Width();
-  float* block_carry = carry + block.image * shape.frame() + block.begin * channels;
-  for (int64_t step = 0; step < shape.steps; ++step) {
-    const StepRow row(shape, affine, currents, block, step);
-    const auto* current = Stored<Number>(row.current);
-    SpikeWord* block_spikes =
-        spikes + ((step * shape.batch + block.image) * shape.pixels + block.begin) * words;
-    // A vector of channels for all pixels of the block: its norm stays in registers. The first one
-    // of a word sets it.
-    for (int64_t c = 0; c < channels; c += width) {
-      const Channels lanes(c, channels);
-      const AffineRow norm(row, lanes, c);
-      SpikeWord* word = block_spikes + c / kSpikesPerWord;
-      const int64_t shift = c % kSpikesPerWord;
-      for (int64_t p = 0; p < pixels; ++p) {
-        float* kept = block_carry + p * channels + c;
-        const Vector v = norm.AddTo(lanes.Load(kept), lanes.Load(current + p * channels + c));
-        const Mask fired = vector_dynamics.Fired(v);
-        lanes.Store(vector_dynamics.Carried(v, fired), kept);
-        const SpikeWord bits = lanes.Bits(fired) << shift;
-        word[p * words] = shift == 0 ? bits : word[p * words] | bits;
-      }
-    }
+/// A vector of channels from `c` on, for all pixels: its norm stays in registers, and everything
+/// else that the loop needs is local, because a byte that is stored may alias anything that is not.
+template <Carry kind, typename Number>
+void SpikingStepVector(const Dynamics& dynamics, const NeuronRow& row, int64_t c) {
+  const VectorDynamics<kind> vector_dynamics(dynamics);
+  const Vector scale = hn::LoadU(Tag(), row.scale + c);
+  const Vector shift = hn::LoadU(Tag(), row.shift + c);
+  const Number* current = Stored<Number>(row.currents) + c;
+  float* carry = row.carry + c;
+  uint8_t* spikes = row.spikes + c / 8;
+  const int64_t pixels = row.pixels;
+  const int64_t current_stride = row.current_stride;
+  const int64_t carry_stride = row.carry_stride;
+  const int64_t spike_stride = row.spike_stride;
+  for (int64_t p = 0; p < pixels; ++p) {
+    const Vector before = hn::Add(hn::LoadU(Tag(), carry), shift);
+    const Vector v = hn::MulAdd(LoadWhole(current), scale, before);
+    const Mask fired = vector_dynamics.Fired(v);
+    hn::StoreU(vector_dynamics.Carried(v, fired), Tag(), carry);
+    hn::StoreMaskBits(Tag(), fired, spikes);
+    current += current_stride;
+    carry += carry_stride;
+    spikes += spike_stride;
   }
 }
 
-void SpikingForwardSimd(const NeuronShape& shape, const Dynamics& dynamics, const Affine& affine,
-                        const Currents& currents, const PixelBlock& block, float* carry,
-                        SpikeWord* spikes) {
-  SpikingForward* variant =
-      currents.halves == nullptr ? SpikingForwardAs<float> : SpikingForwardAs<BFloat16>;
-  variant(shape, dynamics, affine, currents, block, carry, spikes);
+/// The channels from `c` on, less than a vector.
+template <Carry kind, typename Number>
+void SpikingStepRest(const Dynamics& dynamics, const NeuronRow& row, int64_t c) {
+  const VectorDynamics<kind> vector_dynamics(dynamics);
+  const Channels lanes(c, row.channels);
+  const Vector scale = lanes.Load(row.scale + c);
+  const Vector shift = lanes.Load(row.shift + c);
+  const int64_t bytes = (row.channels - c + 7) / 8;
+  for (int64_t p = 0; p < row.pixels; ++p) {
+    float* carry = row.carry + p * row.carry_stride + c;
+    const Vector current = lanes.Load(Stored<Number>(row.currents) + p * row.current_stride + c);
+    const Vector v = hn::MulAdd(current, scale, hn::Add(lanes.Load(carry), shift));
+    const Mask fired = vector_dynamics.Fired(v);
+    lanes.Store(vector_dynamics.Carried(v, fired), carry);
+    const SpikeWord bits = lanes.Bits(fired);
+    std::memcpy(row.spikes + p * row.spike_stride + c / 8, &bits, static_cast<size_t>(bytes));
+  }
+}
+
+template <Carry kind, typename Number>
+void SpikingStepAs(const Dynamics& dynamics, const NeuronRow& row) {
+  const int64_t width = Channels::Width();
+  int64_t c = 0;
+  for (; c + width <= row.channels; c += width) SpikingStepVector<kind, Number>(dynamics, row, c);
+  if (c < row.channels) SpikingStepRest<kind, Number>(dynamics, row, c);
+}
+
+void SpikingStepSimd(const Dynamics& dynamics, const NeuronRow& row) {
+  constexpr SpikingStep* kVariants[3][2] = {
+      {SpikingStepAs<Carry::hard, float>, SpikingStepAs<Carry::hard, BFloat16>},
+      {SpikingStepAs<Carry::reset_then_leak, float>,
+       SpikingStepAs<Carry::reset_then_leak, BFloat16>},
+      {SpikingStepAs<Carry::leak_then_reset, float>,
+       SpikingStepAs<Carry::leak_then_reset, BFloat16>}};
+  kVariants[static_cast<int>(CarryOf(dynamics))][row.currents.halves != nullptr](dynamics, row);
 }
 
 template <SurrogateKind kind>
-Vector Slope(Vector v, Vector threshold, Vector alpha) {
-  const Vector distance = hn::Div(hn::Sub(v, threshold), threshold);
+HWY_INLINE Vector Slope(Vector v, Vector threshold, Vector inverse_threshold, Vector alpha) {
+  const Vector distance = hn::Mul(hn::Sub(v, threshold), inverse_threshold);
   const Vector one = hn::Set(Tag(), 1.0F);
   if constexpr (kind == SurrogateKind::triangle) {
     const Vector height = hn::Sub(one, hn::Abs(distance));
@@ -130,12 +172,12 @@ Vector Slope(Vector v, Vector threshold, Vector alpha) {
   }
 }
 
-template <SurrogateKind kind, typename Number>
+template <SurrogateKind surrogate, Carry kind, typename Number>
 void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const Affine& affine,
                        const Currents& currents, const SpikeGradient& arriving,
                        const PixelBlock& block, float* scratch, float* norm_gradient,
                        const GradientSums& sums) {
-  const VectorDynamics vector_dynamics(dynamics);
+  const VectorDynamics<kind> vector_dynamics(dynamics);
   const int64_t channels = shape.channels;
   const int64_t pixels = block.end - block.begin;
   const int64_t size = pixels * channels;
@@ -148,6 +190,7 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
     const StepRow row(shape, affine, currents, block, step);
     const auto* current = Stored<Number>(row.current);
     float* membrane = membranes + step * size;
+    if (step + 1 < shape.steps) prefetch_row(current + currents.step_stride, size);
     for (int64_t c = 0; c < channels; c += width) {
       const Channels lanes(c, channels);
       const AffineRow norm(row, lanes, c);
@@ -162,7 +205,10 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
   std::array<int64_t, PixelBlock::kMaxPixels> pooled;
   for (int64_t p = 0; p < pixels; ++p) pooled[p] = arriving.pooled_pixel(block.begin + p);
   const Vector pool_scale = hn::Set(Tag(), arriving.pool.scale());
+  const int64_t pool_area = arriving.pool.pool_height * arriving.pool.pool_width;
+  const bool in_place = arriving.data == norm_gradient;
   const Vector alpha = hn::Set(Tag(), dynamics.surrogate.alpha);
+  const Vector inverse = hn::Set(Tag(), 1.0F / dynamics.threshold);
   std::fill_n(carried_gradient, size, 0.0F);
   for (int64_t step = shape.steps - 1; step >= 0; --step) {
     const UnitStepRow row(shape, affine, currents, block, step);
@@ -170,7 +216,16 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
     const float* membrane = membranes + step * size;
     const int64_t frame = step * shape.batch + block.image;
     float* out = norm_gradient + (frame * shape.pixels + block.begin) * channels;
-    const float* arriving_frame = arriving.data + frame * arriving.pool.pooled().size();
+    const int64_t arriving_size = arriving.pool.pooled().size();
+    const float* arriving_frame = arriving.data + frame * arriving_size;
+    if (step > 0) {
+      prefetch_row(current - currents.step_stride, size);
+      prefetch_row(out - shape.batch * shape.frame(), size);
+      if (!in_place) {
+        const int64_t first = std::max<int64_t>(0, pooled[0]) * channels;
+        prefetch_row(arriving_frame - shape.batch * arriving_size + first, size / pool_area);
+      }
+    }
     for (int64_t c = 0; c < channels; c += width) {
       const Channels lanes(c, channels);
       const UnitRow norm(row, lanes, c);
@@ -188,13 +243,9 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
           spike_gradient =
               hn::Add(spike_gradient, hn::Mul(carry_gradient, vector_dynamics.ResetSlope(v)));
         }
-        Vector through_carry = hn::Mul(vector_dynamics.leak, carry_gradient);
-        if (vector_dynamics.hard) {
-          through_carry = hn::IfThenZeroElse(vector_dynamics.Fired(v), through_carry);
-        }
-        const Vector gradient =
-            hn::Add(through_carry,
-                    hn::Mul(spike_gradient, Slope<kind>(v, vector_dynamics.threshold, alpha)));
+        const Vector slope = Slope<surrogate>(v, vector_dynamics.threshold, inverse, alpha);
+        const Vector gradient = hn::Add(vector_dynamics.ThroughCarry(v, carry_gradient),
+                                        hn::Mul(spike_gradient, slope));
         lanes.Store(gradient, out + i);
         lanes.Store(gradient, carried_gradient + i);
         sum = hn::Add(sum, gradient);
@@ -208,24 +259,34 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
   }
 }
 
+template <SurrogateKind surrogate>
+SpikingBackward* SpikingBackwardOf(Carry kind, bool halves) {
+  constexpr SpikingBackward* kVariants[3][2] = {
+      {SpikingBackwardAs<surrogate, Carry::hard, float>,
+       SpikingBackwardAs<surrogate, Carry::hard, BFloat16>},
+      {SpikingBackwardAs<surrogate, Carry::reset_then_leak, float>,
+       SpikingBackwardAs<surrogate, Carry::reset_then_leak, BFloat16>},
+      {SpikingBackwardAs<surrogate, Carry::leak_then_reset, float>,
+       SpikingBackwardAs<surrogate, Carry::leak_then_reset, BFloat16>}};
+  return kVariants[static_cast<int>(kind)][halves];
+}
+
 void SpikingBackwardSimd(const NeuronShape& shape, const Dynamics& dynamics, const Affine& affine,
                          const Currents& currents, const SpikeGradient& arriving,
                          const PixelBlock& block, float* scratch, float* norm_gradient,
                          const GradientSums& sums) {
-  const bool whole = currents.halves == nullptr;
+  const Carry kind = CarryOf(dynamics);
+  const bool halves = currents.halves != nullptr;
   SpikingBackward* variant = nullptr;
   switch (dynamics.surrogate.kind) {
     case SurrogateKind::triangle:
-      variant = whole ? SpikingBackwardAs<SurrogateKind::triangle, float>
-                      : SpikingBackwardAs<SurrogateKind::triangle, BFloat16>;
+      variant = SpikingBackwardOf<SurrogateKind::triangle>(kind, halves);
       break;
     case SurrogateKind::arctan:
-      variant = whole ? SpikingBackwardAs<SurrogateKind::arctan, float>
-                      : SpikingBackwardAs<SurrogateKind::arctan, BFloat16>;
+      variant = SpikingBackwardOf<SurrogateKind::arctan>(kind, halves);
       break;
     case SurrogateKind::rectangle:
-      variant = whole ? SpikingBackwardAs<SurrogateKind::rectangle, float>
-                      : SpikingBackwardAs<SurrogateKind::rectangle, BFloat16>;
+      variant = SpikingBackwardOf<SurrogateKind::rectangle>(kind, halves);
       break;
     // Its exponential is the C library's: no vector form gives the same bits.
     case SurrogateKind::sigmoid:
@@ -247,6 +308,10 @@ void NormBackwardAs(const NeuronShape& shape, const Affine& affine, const NormGr
     const auto* current = Stored<Number>(row.current);
     const int64_t r = affine.row(step, block.image) * channels;
     float* at_step = block_gradient + step * shape.batch * shape.frame();
+    if (step + 1 < shape.steps) {
+      prefetch_row(current + currents.step_stride, size);
+      prefetch_row(at_step + shape.batch * shape.frame(), size);
+    }
     for (int64_t c = 0; c < channels; c += Channels::Width()) {
       const Channels lanes(c, channels);
       const UnitRow norm(row, lanes, c);
@@ -310,7 +375,7 @@ void ChannelMomentsSimd(const float* values, int64_t samples, int64_t channels, 
 }
 
 void SetNeuronKernels(KernelSet& set) {
-  set.spiking_forward = SpikingForwardSimd;
+  set.spiking_step = SpikingStepSimd;
   set.spiking_backward = SpikingBackwardSimd;
   set.norm_backward = NormBackwardSimd;
   set.channel_moments = ChannelMomentsSimd;

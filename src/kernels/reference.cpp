@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <cmath>
 
 #include "kernels/kernel_set.h"
 #include "kernels/step_row.h"
@@ -22,31 +23,20 @@ float reset_slope(const Dynamics& dynamics, float v) {
   return dynamics.reset_before_leak ? -dynamics.leak * dynamics.threshold : -dynamics.threshold;
 }
 
-void spiking_forward(const NeuronShape& shape, const Dynamics& dynamics, const Affine& affine,
-                     const Currents& currents, const PixelBlock& block, float* carry,
-                     SpikeWord* spikes) {
-  const int64_t channels = shape.channels;
-  const int64_t words = shape.words_per_pixel();
-  float* block_carry = carry + block.image * shape.frame() + block.begin * channels;
-  for (int64_t step = 0; step < shape.steps; ++step) {
-    const StepRow row(shape, affine, currents, block, step);
-    SpikeWord* block_spikes =
-        spikes + ((step * shape.batch + block.image) * shape.pixels + block.begin) * words;
-    for (int64_t p = 0; p < block.end - block.begin; ++p) {
-      for (int64_t w = 0; w < words; ++w) {
-        const int64_t first = w * kSpikesPerWord;
-        const int64_t count = std::min(kSpikesPerWord, channels - first);
-        SpikeWord bits = 0;
-        for (int64_t b = 0; b < count; ++b) {
-          const int64_t c = first + b;
-          float& kept = block_carry[p * channels + c];
-          const float v = row.add_to(kept, p, channels, c);
-          const bool fired = v > dynamics.threshold;
-          bits |= static_cast<SpikeWord>(fired) << b;
-          kept = carried(dynamics, v, fired);
-        }
-        block_spikes[p * words + w] = bits;
+void spiking_step(const Dynamics& dynamics, const NeuronRow& row) {
+  constexpr int64_t kBits = 8;
+  for (int64_t p = 0; p < row.pixels; ++p) {
+    for (int64_t first = 0; first < row.channels; first += kBits) {
+      unsigned bits = 0;
+      for (int64_t c = first; c < std::min(first + kBits, row.channels); ++c) {
+        float& kept = row.carry[p * row.carry_stride + c];
+        const float current = row.currents.at(p * row.current_stride + c);
+        const float v = std::fma(current, row.scale[c], kept + row.shift[c]);
+        const bool fired = v > dynamics.threshold;
+        bits |= static_cast<unsigned>(fired) << (c - first);
+        kept = carried(dynamics, v, fired);
       }
+      row.spikes[p * row.spike_stride + first / kBits] = static_cast<uint8_t>(bits);
     }
   }
 }
@@ -178,32 +168,63 @@ void add_spikes(const PooledMap& map, const SpikeWord* words, float weight, floa
   }
 }
 
-void spike_conv_forward(const SpikeConvolution& convolution, const SpikePlane& plane,
-                        const SpikeLists& by_pixel, const float* packed_weights, bool accumulate,
-                        float* output) {
-  const MapShape map = convolution.map.pooled();
-  const int64_t width = convolution.block_channels;
-  const float factor = plane.weight * convolution.map.scale();
-  for (int64_t frame = 0; frame < plane.frames; ++frame) {
-    for (int64_t y = 0; y < map.height; ++y) {
-      for (int64_t x = 0; x < map.width; ++x) {
-        for (int64_t out = 0; out < convolution.output_channels; ++out) {
-          const float* weights = packed_weights + out / width * convolution.block_weights();
-          float sum = 0.0F;
-          for (int64_t tap = 0; tap < 9; ++tap) {
-            const int64_t from_y = y + tap / 3 - 1;
-            const int64_t from_x = x + tap % 3 - 1;
-            if (from_y < 0 || from_y >= map.height || from_x < 0 || from_x >= map.width) continue;
-            const int64_t pixel = (frame * map.height + from_y) * map.width + from_x;
-            for (int32_t e = by_pixel.starts[pixel]; e < by_pixel.starts[pixel + 1]; ++e) {
-              sum += weights[(tap * map.channels + by_pixel.entries[e]) * width + out % width];
-            }
-          }
-          const int64_t at =
-              ((frame * map.height + y) * map.width + x) * convolution.output_channels + out;
-          output[at] = accumulate ? output[at] + factor * sum : factor * sum;
+void list_columns(const PooledMap& map, const SpikeWord* frame, const SpikeLists& /*by_pixel*/,
+                  const SpikeLists& columns) {
+  const MapShape pooled = map.pooled();
+  const int64_t words = (map.source.channels + kSpikesPerWord - 1) / kSpikesPerWord;
+  int32_t* next = columns.entries;
+  columns.starts[0] = 0;
+  for (int64_t i = 0; i < pooled.pixels(); ++i) {
+    for (int64_t ky = 0; ky < 3; ++ky) {
+      const int64_t y = i / pooled.width + ky - 1;
+      if (y < 0 || y >= pooled.height) continue;
+      for (int64_t place = 0; place < map.pool_height * map.pool_width; ++place) {
+        const int64_t from_y = y * map.pool_height + place / map.pool_width;
+        const int64_t from_x = i % pooled.width * map.pool_width + place % map.pool_width;
+        const SpikeWord* pixel = frame + (from_y * map.source.width + from_x) * words;
+        for (int64_t c = 0; c < pooled.channels; ++c) {
+          if ((pixel[c / kSpikesPerWord] >> (c % kSpikesPerWord) & 1) == 0) continue;
+          *next++ = static_cast<int32_t>(ky * pooled.channels + c);
         }
       }
+    }
+    columns.starts[i + 1] = static_cast<int32_t>(next - columns.entries);
+  }
+}
+
+void spike_conv_row(const SpikeConvolution& convolution, const ColumnSums& sums,
+                    const RowOutput& output) {
+  const int64_t row_width = convolution.map.pooled().width;
+  const int64_t width = convolution.block_channels;
+  for (int64_t x = 0; x < row_width; ++x) {
+    for (int64_t k = 0; k < output.channels; ++k) {
+      float sum = 0.0F;
+      for (int64_t kx = 0; kx < 3; ++kx) {
+        const int64_t column = x + kx - 1;
+        if (column < 0 || column >= row_width) continue;
+        for (int32_t e = sums.starts[column]; e < sums.starts[column + 1]; ++e) {
+          sum += sums.block_weights[(sums.entries[e] * 3 + kx) * width + k];
+        }
+      }
+      float& out = output.data[x * output.stride + k];
+      out = sums.accumulate ? out + sums.factor * sum : sums.factor * sum;
+    }
+  }
+}
+
+void pattern_conv_row(const PatternConvolution& convolution, const uint8_t* patterns,
+                      const float* block_table, const RowOutput& output) {
+  const int64_t columns = 3 / convolution.pixels_together();
+  for (int64_t x = 0; x < convolution.map.width; ++x) {
+    for (int64_t k = 0; k < output.channels; ++k) {
+      float sum = 0.0F;
+      for (int64_t group = 0; group < convolution.groups(); ++group) {
+        const int64_t pattern =
+            patterns[group / columns * convolution.pattern_row() + x + group % columns];
+        sum += block_table[(group * convolution.patterns() + pattern) * convolution.block_channels +
+                           k];
+      }
+      output.data[x * output.stride + k] = sum;
     }
   }
 }
@@ -224,7 +245,7 @@ void spike_conv_weight_gradient(const SpikeConvolution& convolution, const Spike
         for (int32_t e = by_channel.starts[in]; e < by_channel.starts[in + 1]; ++e) {
           sum += bordered[(by_channel.entries[e] + shift) * width + k];
         }
-        block_gradient[(tap * channels + in) * width + k] += factor * sum;
+        block_gradient[((tap / 3 * channels + in) * 3 + tap % 3) * width + k] += factor * sum;
       }
     }
   }
@@ -253,13 +274,15 @@ void sum_rows(const SpikeLists& lists, int64_t count, const RowSums& sums) {
 
 KernelSet reference_kernels() {
   KernelSet set{.name = "reference",
-                .spiking_forward = spiking_forward,
+                .spiking_step = spiking_step,
                 .spiking_backward = spiking_backward,
                 .norm_backward = norm_backward,
                 .channel_moments = channel_moments,
                 .add_spikes = add_spikes,
                 .count_spikes = count_set_bits,
-                .spike_conv_forward = spike_conv_forward,
+                .list_columns = list_columns,
+                .spike_conv_row = spike_conv_row,
+                .pattern_conv_row = pattern_conv_row,
                 .spike_conv_weight_gradient = spike_conv_weight_gradient,
                 .sum_rows = sum_rows,
                 .vector_floats = 8};

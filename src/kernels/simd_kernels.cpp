@@ -18,6 +18,7 @@ std::vector<KernelSet> simd_kernels() {
     set.name = named.name;
     set_neuron_kernels(set);
     set_spike_kernels(set);
+    set_spike_convolution_kernels(set);
     set_winograd_kernels(set);
   }
   hwy::GetChosenTarget().DeInit();

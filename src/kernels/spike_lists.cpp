@@ -44,19 +44,6 @@ inline void for_each_pixel(const PooledMap& map, const SpikePlane& plane, const 
 
 }  // namespace
 
-void list_by_pixel(const PooledMap& map, const SpikePlane& plane, const SpikeLists& lists) {
-  const MapShape pooled = map.pooled();
-  const int64_t words = words_per_pixel(map);
-  int32_t* next = lists.entries;
-  lists.starts[0] = 0;
-  for_each_pixel(map, plane, [&](int64_t frame, int64_t y, int64_t x, const SpikeWord* pixel) {
-    for_each_spike(pixel, words, [&](int32_t channel) { *next++ = channel; });
-    // The last pixel of a window leaves the right end behind.
-    lists.starts[(frame * pooled.height + y) * pooled.width + x + 1] =
-        static_cast<int32_t>(next - lists.entries);
-  });
-}
-
 void list_by_channel(const PooledMap& map, const SpikePlane& plane, const SpikeLists& lists) {
   const MapShape pooled = map.pooled();
   const int64_t words = words_per_pixel(map);
@@ -78,31 +65,45 @@ void list_by_channel(const PooledMap& map, const SpikePlane& plane, const SpikeL
   lists.starts[0] = 0;
 }
 
+namespace {
+
+/// Calls visit(row of [tap, in], row of a block's layout) for all of them.
+template <typename Visit>
+void for_each_weight_row(int64_t channels, const Visit& visit) {
+  for (int64_t tap = 0; tap < 9; ++tap) {
+    for (int64_t in = 0; in < channels; ++in) {
+      visit(tap * channels + in, (tap / 3 * channels + in) * 3 + tap % 3);
+    }
+  }
+}
+
+}  // namespace
+
 void pack_spike_weights(const SpikeConvolution& convolution, const float* weights, float* packed) {
-  const int64_t rows = 9 * convolution.map.source.channels;
   const int64_t width = convolution.block_channels;
   for (int64_t block = 0; block < convolution.blocks(); ++block) {
     const int64_t first = block * width;
     const int64_t count = std::min(width, convolution.output_channels - first);
-    for (int64_t row = 0; row < rows; ++row) {
-      float* to = packed + (block * rows + row) * width;
-      std::copy_n(weights + row * convolution.output_channels + first, count, to);
+    float* of_block = packed + block * convolution.block_weights();
+    for_each_weight_row(convolution.map.source.channels, [&](int64_t plain, int64_t row) {
+      float* to = of_block + row * width;
+      std::copy_n(weights + plain * convolution.output_channels + first, count, to);
       std::fill(to + count, to + width, 0.0F);
-    }
+    });
   }
 }
 
 void unpack_spike_gradient(const SpikeConvolution& convolution, const float* packed,
                            float* weights) {
-  const int64_t rows = 9 * convolution.map.source.channels;
   const int64_t width = convolution.block_channels;
   for (int64_t block = 0; block < convolution.blocks(); ++block) {
     const int64_t first = block * width;
     const int64_t count = std::min(width, convolution.output_channels - first);
-    for (int64_t row = 0; row < rows; ++row) {
-      std::copy_n(packed + (block * rows + row) * width, count,
-                  weights + row * convolution.output_channels + first);
-    }
+    const float* of_block = packed + block * convolution.block_weights();
+    for_each_weight_row(convolution.map.source.channels, [&](int64_t plain, int64_t row) {
+      std::copy_n(of_block + row * width, count,
+                  weights + plain * convolution.output_channels + first);
+    });
   }
 }
 

@@ -9,7 +9,7 @@ namespace bntt::kernels {
 
 /// ∂o/∂v at membrane v; the shapes are defined at SurrogateKind.
 inline float surrogate_slope(const SurrogateSpec& surrogate, float v, float threshold) {
-  const float distance = (v - threshold) / threshold;
+  const float distance = (v - threshold) * (1.0F / threshold);  // as the vector kernels have it
   switch (surrogate.kind) {
     case SurrogateKind::triangle: {
       const float height = 1.0F - std::fabs(distance);

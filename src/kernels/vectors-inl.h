@@ -22,6 +22,15 @@ using Tag = HWY_FULL(float);
 using Vector = hn::Vec<Tag>;
 using Mask = hn::Mask<Tag>;
 
+HWY_INLINE Vector LoadWhole(const float* from) { return hn::LoadU(Tag(), from); }
+/// Upper halves of floats.
+HWY_INLINE Vector LoadWhole(const uint16_t* from) {
+  const hn::Rebind<uint16_t, Tag> half_tag;
+  const hn::Rebind<uint32_t, Tag> word_tag;
+  const auto words = hn::PromoteTo(word_tag, hn::LoadU(half_tag, from));
+  return hn::BitCast(Tag(), hn::ShiftLeft<16>(words));
+}
+
 /// A vector's worth of channels, or the rest at the end of a row: loads give zero and stores do
 /// nothing past the end.
 class Channels {
@@ -38,10 +47,10 @@ class Channels {
   }
   /// Upper halves of floats.
   Vector Load(const uint16_t* from) const {
-    if (HWY_LIKELY(whole_)) return Widened(from);
+    if (HWY_LIKELY(whole_)) return LoadWhole(from);
     HWY_ALIGN uint16_t lanes[HWY_MAX_BYTES / sizeof(float)] = {};
     std::copy_n(from, count_, lanes);
-    return Widened(lanes);
+    return LoadWhole(lanes);
   }
   void Store(Vector v, float* to) const {
     if (HWY_LIKELY(whole_)) {
@@ -65,13 +74,6 @@ class Channels {
   }
 
  private:
-  static Vector Widened(const uint16_t* halves) {
-    const hn::Rebind<uint16_t, Tag> half_tag;
-    const hn::Rebind<uint32_t, Tag> word_tag;
-    const auto words = hn::PromoteTo(word_tag, hn::LoadU(half_tag, halves));
-    return hn::BitCast(Tag(), hn::ShiftLeft<16>(words));
-  }
-
   bool whole_;
   int64_t count_;
   Mask mask_;

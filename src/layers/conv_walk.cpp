@@ -1,6 +1,7 @@
 #include "layers/conv_walk.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "base/threads.h"
 #include "kernels/kernel_set.h"
@@ -61,19 +62,71 @@ Buffer<float> ConvWalk::pack(const float* weights) const {
   return packed;
 }
 
-void ConvWalk::forward(const SpikeTrain& input, int64_t first, int64_t count, int64_t most_frames,
-                       const float* packed_weights, float* current) const {
-  const kernels::SpikeLists lists{
-      thread_scratch<int32_t>(ScratchSlot::starts,
-                              kernels::pixel_list_starts(shape_.map, most_frames)),
-      thread_scratch<int32_t>(ScratchSlot::entries,
-                              kernels::list_entries(shape_.map, most_frames))};
-  for (int64_t p = 0; p < input.planes(); ++p) {
-    const kernels::SpikePlane plane = plane_of(input, p, first, count);
-    kernels::list_by_pixel(shape_.map, plane, lists);
-    kernels::kernels().spike_conv_forward(shape_, plane, lists, packed_weights, p > 0,
-                                          current + first * output_.size());
+class ConvWalk::Rows final : public FrameRows {
+ public:
+  Rows(const kernels::SpikeConvolution& shape, const SpikeTrain& input, int64_t first,
+       int64_t count, const float* packed_weights)
+      : shape_(shape), input_(input), first_(first), count_(count), weights_(packed_weights) {
+    first_entry_.reserve(static_cast<std::size_t>(input.planes() * count + 1));
+    first_entry_.push_back(0);
+    for (int64_t p = 0; p < input.planes(); ++p) {
+      for (int64_t f = first; f < first + count; ++f) {
+        const int64_t spikes = kernels::count_spikes(words(p, f), input.words_per_frame());
+        first_entry_.push_back(first_entry_.back() + kernels::column_entries(spikes));
+      }
+    }
+    starts_ = Buffer<int32_t>(input.planes() * count * kernels::column_starts(shape.map));
+    entries_ = Buffer<int32_t>(first_entry_.back());
   }
+
+  void read(int64_t frame) override {
+    const kernels::SpikeLists by_pixel{
+        thread_scratch<int32_t>(ScratchSlot::starts, kernels::column_starts(shape_.map)),
+        thread_scratch<int32_t>(ScratchSlot::entries,
+                                kernels::list_entries(shape_.map, 1) + kernels::kListSlack)};
+    for (int64_t p = 0; p < input_.planes(); ++p) {
+      const int64_t at = place(p, frame);
+      kernels::kernels().list_columns(shape_.map, words(p, frame), by_pixel,
+                                      {starts_.data() + at * kernels::column_starts(shape_.map),
+                                       entries_.data() + first_entry_[at]});
+    }
+  }
+
+  void write(int64_t frame, int64_t block, int64_t y,
+             const kernels::RowOutput& output) const override {
+    for (int64_t p = 0; p < input_.planes(); ++p) {
+      const int64_t at = place(p, frame);
+      kernels::kernels().spike_conv_row(
+          shape_,
+          {.starts = starts_.data() + at * kernels::column_starts(shape_.map) +
+                     y * shape_.map.pooled().width,
+           .entries = entries_.data() + first_entry_[at],
+           .block_weights = weights_ + block * shape_.block_weights(),
+           .factor = input_.plane_weights()[p] * shape_.map.scale(),
+           .accumulate = p > 0},
+          output);
+    }
+  }
+
+ private:
+  const SpikeWord* words(int64_t plane, int64_t frame) const {
+    return input_.frame(plane, 0, 0) + frame * input_.words_per_frame();
+  }
+  int64_t place(int64_t plane, int64_t frame) const { return plane * count_ + frame - first_; }
+
+  const kernels::SpikeConvolution& shape_;
+  const SpikeTrain& input_;
+  int64_t first_;
+  int64_t count_;
+  const float* weights_;
+  std::vector<int64_t> first_entry_;  // [plane, frame]
+  Buffer<int32_t> starts_;            // [plane, frame, pixel]
+  Buffer<int32_t> entries_;
+};
+
+std::unique_ptr<FrameRows> ConvWalk::rows(const SpikeTrain& input, int64_t first, int64_t count,
+                                          const float* packed_weights) const {
+  return std::make_unique<Rows>(shape_, input, first, count, packed_weights);
 }
 
 void ConvWalk::weight_gradient(const SpikeTrain& input, const float* current_gradient,

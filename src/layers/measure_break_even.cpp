@@ -96,7 +96,10 @@ std::optional<BreakEven> measure_break_even(const StagePlan& plan) {
   return BreakEven{
       .forward = meeting_point_of(
           densities,
-          [&](int i) { walk.forward(spikes(i), 0, chunk, chunk, for_walk.data(), current.data()); },
+          [&](int i) {
+            write_frames(*walk.rows(spikes(i), 0, chunk, for_walk.data()), plan.output,
+                         walk.block_channels(), 0, chunk, current.data());
+          },
           [&] { winograd.forward(signals[0], first_chunk, for_winograd.data(), current.data()); }),
       .weight_gradient = meeting_point_of(
           densities,

@@ -20,6 +20,21 @@ class PreparedWeights {
 /// it reads there is still in its cache.
 using FramesWritten = std::function<void(int64_t first, int64_t end)>;
 
+/// Some channels of one row of a frame, before it is stored anywhere.
+struct CurrentRow {
+  int64_t step = 0;
+  int64_t image = 0;
+  int64_t y = 0;
+  int64_t first_channel = 0;
+  int64_t channels = 0;
+  const float* values = nullptr;  // [x, channel]
+  int64_t stride = 0;             // floats from pixel to pixel
+};
+
+/// Takes a row over, on the thread that made it. For one row and block of channels the steps come
+/// in order, and no two at once.
+using RowMade = std::function<void(const CurrentRow& row)>;
+
 /// The weighted connections of a stage. Time-free: the steps of a window are just more frames, one
 /// frame being one image at one step. Reads its input through the pool that precedes the stage.
 class Synapse {
@@ -31,6 +46,12 @@ class Synapse {
   /// current [stored step, batch, y, x, channel] = W · input. `written` hears of every frame once.
   virtual void forward(const Signal& input, const PreparedWeights& weights, float* current,
                        const FramesWritten& written) const = 0;
+
+  /// Whether `forward_by_rows` is there for this input.
+  virtual bool makes_rows(const Signal& /*input*/) const { return false; }
+  /// The currents of `forward` row by row, for those who need not keep them.
+  virtual void forward_by_rows(const Signal& /*input*/, const PreparedWeights& /*weights*/,
+                               const RowMade& /*made*/) const {}
 
   /// Overwrites the weight gradient [tap or pixel, in, out].
   virtual void weight_gradient(const Signal& input, const float* current_gradient,

@@ -206,7 +206,7 @@ void keep_images(ChainState& state, std::span<const int64_t> images) {
 namespace {
 
 // Currents that stay in the last-level cache between synapse and neurons.
-constexpr int64_t kCachedCurrents = 4 << 20;
+constexpr int64_t kCachedCurrents = 8 << 20;
 
 /// Images [first, first + count) of a state, on their own.
 ChainState part_of(const ChainState& state, int64_t first, int64_t count) {

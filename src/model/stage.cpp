@@ -196,6 +196,7 @@ Signal Stage::advance(const Signal& input, int64_t first, const StageNumbers& nu
 Signal Stage::work(const Signal& input, int64_t first, const StageNumbers& numbers,
                    const RunningStatistics& running, Buffer<float>& carry,
                    Buffer<float>& constant_current) const {
+  if (can_work_by_rows(input)) return work_by_rows(input, first, numbers, running, carry);
   const Window window = window_of(input);
   PhaseTimer timer(plan_.name, StagePhase::synapse_forward);
   Written written{.moments = {.split = window.rows}};
@@ -210,6 +211,38 @@ Signal Stage::work(const Signal& input, int64_t first, const StageNumbers& numbe
   NormTrace trace = norm_->from_running(written.moments, plan_.first_step + first, running);
   fold_gain(numbers.gain, first, trace);
   return neurons_->forward(window.shape, affine_of(trace), view(window, current, {}), carry.data());
+}
+
+bool Stage::can_work_by_rows(const Signal& input) const {
+  return neurons_->has_step() && !norm_->per_image() && synapse_->makes_rows(input);
+}
+
+SpikeTrain Stage::work_by_rows(const Signal& input, int64_t first, const StageNumbers& numbers,
+                               const RunningStatistics& running, Buffer<float>& carry) const {
+  const Window window = window_of(input);
+  PhaseTimer timer(plan_.name, StagePhase::forward_by_rows);
+  NormTrace trace = norm_->from_running({.split = window.rows}, plan_.first_step + first, running);
+  fold_gain(numbers.gain, first, trace);
+  SpikeTrain spikes(window.shape.steps, window.shape.batch, plan_.output);
+  const MapShape& map = plan_.output;
+  const int64_t pixel_bytes = spikes.words_per_pixel() * static_cast<int64_t>(sizeof(SpikeWord));
+  synapse_->forward_by_rows(input, *numbers.prepared, [&](const CurrentRow& row) {
+    const int64_t pixel = row.y * map.width;
+    const int64_t norm = row.step * map.channels + row.first_channel;
+    auto* frame = reinterpret_cast<uint8_t*>(spikes.frame(0, row.step, row.image));
+    neurons_->step(
+        {.pixels = map.width,
+         .channels = row.channels,
+         .scale = trace.scale.data() + norm,
+         .shift = trace.shift.data() + norm,
+         .currents = {.data = row.values},
+         .current_stride = row.stride,
+         .carry = carry.data() + row.image * map.size() + pixel * map.channels + row.first_channel,
+         .carry_stride = map.channels,
+         .spikes = frame + pixel * pixel_bytes + row.first_channel / 8,
+         .spike_stride = pixel_bytes});
+  });
+  return spikes;
 }
 
 // The membranes leak, and may still fire what they hold.

@@ -79,6 +79,10 @@ class Stage {
   Signal work(const Signal& input, int64_t first, const StageNumbers& numbers,
               const RunningStatistics& running, Buffer<float>& carry,
               Buffer<float>& constant_current) const;
+  /// Without storing currents: neurons take each row while it is in cache.
+  bool can_work_by_rows(const Signal& input) const;
+  SpikeTrain work_by_rows(const Signal& input, int64_t first, const StageNumbers& numbers,
+                          const RunningStatistics& running, Buffer<float>& carry) const;
   bool worth_keeping(const Window& window) const;
   Signal rest(const Window& window, Buffer<float>& carry) const;
   /// What is made of the currents while they are written.

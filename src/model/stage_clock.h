@@ -11,11 +11,12 @@ namespace bntt {
 enum class StagePhase {
   synapse_forward,
   neuron_forward,
+  forward_by_rows,  // synapse and neurons in one
   neuron_backward,
   weight_gradient,
   input_gradient
 };
-inline constexpr std::size_t kStagePhases = 5;
+inline constexpr std::size_t kStagePhases = 6;
 
 /// While it lives, the stages that this thread runs add the seconds of their phases to it.
 class StageClock {

@@ -32,7 +32,7 @@ bool listed(const std::string& name) {
 TEST(KernelList, EndsInTheReference) {
   ASSERT_FALSE(kernel_sets().empty());
   EXPECT_EQ(kernel_sets().back().name, "reference");
-  EXPECT_EQ(kernel_sets().back().spiking_forward, reference_kernels().spiking_forward);
+  EXPECT_EQ(kernel_sets().back().spiking_step, reference_kernels().spiking_step);
 }
 
 TEST(KernelList, HoldsWhatTheMachineCanRun) {
@@ -47,15 +47,17 @@ TEST(KernelList, HoldsWhatTheMachineCanRun) {
 
 TEST(KernelList, EverySetIsCompleteAndItsOwn) {
   for (const KernelSet& set : kernel_sets()) {
-    EXPECT_NE(set.spiking_forward, nullptr) << set.name;
+    EXPECT_NE(set.spiking_step, nullptr) << set.name;
     EXPECT_NE(set.spiking_backward, nullptr) << set.name;
     EXPECT_NE(set.norm_backward, nullptr) << set.name;
     EXPECT_NE(set.channel_moments, nullptr) << set.name;
     EXPECT_NE(set.add_spikes, nullptr) << set.name;
-    EXPECT_NE(set.spike_conv_forward, nullptr) << set.name;
+    EXPECT_NE(set.list_columns, nullptr) << set.name;
+    EXPECT_NE(set.spike_conv_row, nullptr) << set.name;
+    EXPECT_NE(set.pattern_conv_row, nullptr) << set.name;
     EXPECT_NE(set.spike_conv_weight_gradient, nullptr) << set.name;
     const auto same_code = [&](const KernelSet& other) {
-      return other.spiking_forward == set.spiking_forward;
+      return other.spiking_step == set.spiking_step;
     };
     EXPECT_EQ(std::ranges::count_if(kernel_sets(), same_code), 1) << set.name;
   }

@@ -119,8 +119,7 @@ struct Outputs {
 
   explicit Outputs(const NeuronCase& c, const Inputs& in)
       : carry(in.carry),
-        spikes(c.shape.steps * c.shape.batch * c.shape.pixels * c.shape.words_per_pixel(),
-               0x1234567890abcdefU),
+        spikes(c.shape.steps * c.shape.batch * c.shape.pixels * c.shape.words_per_pixel()),
         norm_gradient(c.shape.steps * c.shape.batch * c.shape.frame(), -3.0F),
         in_place(in.arriving),
         sum(c.shape.steps * c.shape.channels, 0.5F),
@@ -133,8 +132,8 @@ Outputs run(const KernelSet& set, const NeuronCase& c, const Inputs& in, const C
   Outputs out(c, in);
   const bool pooled = !in.pool.is_identity();
   for_each_block(c, [&](const PixelBlock& block) {
-    set.spiking_forward(c.shape, c.dynamics, in.affine, currents, block, out.carry.data(),
-                        out.spikes.data());
+    spiking_forward(set, c.shape, c.dynamics, in.affine, currents, block, out.carry.data(),
+                    out.spikes.data());
     const GradientSums sums{out.sum.data(), out.sum_unit.data()};
     set.spiking_backward(c.shape, c.dynamics, in.affine, currents, {in.arriving.data(), in.pool},
                          block, out.scratch.data(), out.norm_gradient.data(), sums);
@@ -218,6 +217,49 @@ TEST_P(NeuronsOfEverySet, GiveTheReferencesBitsForEveryOption) {
   }
 }
 
+// Rows of a block of channels, as a synapse hands them over: strides of their own, and bytes of
+// other channels' spikes on both sides.
+TEST_P(NeuronsOfEverySet, TakeSomeChannelsAndLeaveTheOthersBits) {
+  constexpr int64_t kPixels = 5;
+  constexpr int64_t kBytes = 24;  // three words per pixel
+  Numbers numbers(5);
+  for (const int64_t channels : {1, 7, 8, 9, 16, 17, 31, 32, 33, 40, 64, 65, 72}) {
+    for (const Dynamics& dynamics : every_dynamics()) {
+      const auto current = numbers.vector(kPixels * (channels + 3), 1.5F, 0.2F);
+      const auto scale = numbers.vector(channels, 0.3F, 1.0F);
+      const auto shift = numbers.vector(channels, 0.3F);
+      const auto before = numbers.vector(kPixels * (channels + 5), 0.5F);
+      const auto run = [&](const KernelSet& set, Guarded<float>& carry, Guarded<uint8_t>& spikes) {
+        set.spiking_step(dynamics, {.pixels = kPixels,
+                                    .channels = channels,
+                                    .scale = scale.data(),
+                                    .shift = shift.data(),
+                                    .currents = {.data = current.data()},
+                                    .current_stride = channels + 3,
+                                    .carry = carry.data(),
+                                    .carry_stride = channels + 5,
+                                    .spikes = spikes.data() + 4,
+                                    .spike_stride = kBytes});
+      };
+      Guarded<float> carry(before);
+      Guarded<float> expected_carry(before);
+      Guarded<uint8_t> spikes(kPixels * kBytes, 0x5a);
+      Guarded<uint8_t> expected(kPixels * kBytes, 0x5a);
+      run(set(), carry, spikes);
+      run(reference_, expected_carry, expected);
+      EXPECT_TRUE(carry.same_bits(expected_carry)) << channels;
+      EXPECT_TRUE(spikes.same_bits(expected)) << channels;
+      const int64_t used = (channels + 7) / 8;
+      for (int64_t i = 0; i < spikes.size(); ++i) {
+        const int64_t byte = i % kBytes;
+        if (byte >= 4 && byte < 4 + used) continue;
+        EXPECT_EQ(spikes.data()[i], 0x5a) << channels;
+      }
+      EXPECT_TRUE(carry.guards_intact() && spikes.guards_intact()) << channels;
+    }
+  }
+}
+
 TEST_P(NeuronsOfEverySet, TakeTheLargestBlock) {
   expect_reference_bits(set(), reference_, neuron_case({3, 32, 32}, 1, 5));
 }
@@ -229,9 +271,9 @@ Guarded<SpikeWord> spikes_of(const KernelSet& set, const std::vector<float>& cur
   const NeuronShape shape{steps, 1, 1, channels};
   const std::vector<float> zeros(static_cast<std::size_t>(steps * channels), 0.0F);
   const std::vector<float> ones(static_cast<std::size_t>(steps * channels), 1.0F);
-  Guarded<SpikeWord> spikes(steps * shape.words_per_pixel(), ~SpikeWord{0});
-  set.spiking_forward(shape, {.leak = 0.5F}, {.scale = ones.data(), .shift = zeros.data()},
-                      {current.data(), channels}, {0, 0, 1}, carry.data(), spikes.data());
+  Guarded<SpikeWord> spikes(steps * shape.words_per_pixel());
+  spiking_forward(set, shape, {.leak = 0.5F}, {.scale = ones.data(), .shift = zeros.data()},
+                  {current.data(), channels}, {0, 0, 1}, carry.data(), spikes.data());
   return spikes;
 }
 

@@ -62,16 +62,47 @@ struct Inputs {
   Inputs(const Inputs&) = delete;
   Inputs& operator=(const Inputs&) = delete;
 
-  Guarded<float> forward(const KernelSet& set, const Guarded<float>& before, bool accumulate) {
-    Guarded<int32_t> starts(pixel_list_starts(convolution.map, kFrames));
-    Guarded<int32_t> entries(list_entries(convolution.map, kFrames));
-    list_by_pixel(convolution.map, plane, {starts.data(), entries.data()});
+  struct Columns {
+    Guarded<int32_t> starts, entries;
+  };
+  Columns columns(const KernelSet& set, int64_t frame) const {
+    const int64_t per_frame = std::ssize(words) / kFrames;
+    const SpikeWord* of_frame = words.data() + frame * per_frame;
+    const int64_t spikes = count_spikes(of_frame, per_frame);
+    Guarded<int32_t> starts(column_starts(convolution.map));
+    Guarded<int32_t> entries(list_entries(convolution.map, 1) + kListSlack);
+    Columns result{Guarded<int32_t>(starts.size()), Guarded<int32_t>(column_entries(spikes))};
+    set.list_columns(convolution.map, of_frame, {starts.data(), entries.data()},
+                     {result.starts.data(), result.entries.data()});
     EXPECT_TRUE(starts.guards_intact() && entries.guards_intact());
+    EXPECT_TRUE(result.starts.guards_intact() && result.entries.guards_intact());
+    return result;
+  }
+
+  Guarded<float> forward(const KernelSet& set, const Guarded<float>& before, bool accumulate) {
+    const MapShape map = convolution.map.pooled();
+    const int64_t outputs = convolution.output_channels;
+    const int64_t width = convolution.block_channels;
     Guarded<float> packed(convolution.packed_size(), 99.0F);
     pack_spike_weights(convolution, weights.data(), packed.data());
     Guarded<float> output = before;
-    set.spike_conv_forward(convolution, plane, {starts.data(), entries.data()}, packed.data(),
-                           accumulate, output.data());
+    for (int64_t frame = 0; frame < kFrames; ++frame) {
+      const Columns listed = columns(set, frame);
+      for (int64_t i = 0; i < map.height * convolution.blocks(); ++i) {
+        const int64_t y = i / convolution.blocks();
+        const int64_t block = i % convolution.blocks();
+        set.spike_conv_row(
+            convolution,
+            {.starts = listed.starts.data() + y * map.width,
+             .entries = listed.entries.data(),
+             .block_weights = packed.data() + block * convolution.block_weights(),
+             .factor = plane.weight * convolution.map.scale(),
+             .accumulate = accumulate},
+            {.data = output.data() + (frame * map.height + y) * map.width * outputs + block * width,
+             .stride = outputs,
+             .channels = std::min(width, outputs - block * width)});
+      }
+    }
     EXPECT_TRUE(packed.guards_intact() && output.guards_intact());
     return output;
   }
@@ -154,6 +185,21 @@ TEST_P(SpikeConvolutionOfEverySet, GivesTheReferencesBits) {
           << c << (accumulate ? ", accumulated" : "");
     }
     EXPECT_TRUE(ours.weight_gradient(set()).same_bits(plain.weight_gradient(reference_))) << c;
+  }
+}
+
+TEST_P(SpikeConvolutionOfEverySet, ListsWhatTheReferenceLists) {
+  for (const ConvolutionCase& c : cases()) {
+    const Inputs in = inputs(c);
+    for (int64_t frame = 0; frame < kFrames; ++frame) {
+      const auto ours = in.columns(set(), frame);
+      const auto expected = in.columns(reference_, frame);
+      ASSERT_TRUE(ours.starts.same_bits(expected.starts)) << c;
+      const int64_t count = expected.starts.data()[expected.starts.size() - 1];
+      EXPECT_TRUE(
+          std::equal(ours.entries.data(), ours.entries.data() + count, expected.entries.data()))
+          << c;
+    }
   }
 }
 

@@ -36,8 +36,8 @@ Buffer<float> numbers(int64_t size, uint32_t which) {
 }
 
 /// Frame f has about f · 4 % of its places set; two planes of unequal weight.
-SpikeTrain spikes_of_rising_density(const MapShape& map, int64_t frames) {
-  SpikeTrain spikes(1, frames, map, {1.0F, -1.0F});
+SpikeTrain spikes_of_rising_density(const MapShape& map, int64_t frames, int64_t steps = 1) {
+  SpikeTrain spikes(steps, frames / steps, map, {1.0F, -1.0F});
   for (int64_t f = 0; f < frames; ++f) {
     for (int64_t i = 0; i < map.size(); ++i) {
       const auto bits =
@@ -45,7 +45,8 @@ SpikeTrain spikes_of_rising_density(const MapShape& map, int64_t frames) {
                 {.sample = static_cast<uint32_t>(f), .block = static_cast<uint32_t>(i)});
       if (uniform01(bits[0]) >= 0.04F * static_cast<float>(f)) continue;
       const int64_t pixel = i / map.channels;
-      spikes.set(bits[1] % 2, 0, f, pixel / map.width, pixel % map.width, i % map.channels);
+      spikes.set(bits[1] % 2, f / spikes.batch(), f % spikes.batch(), pixel / map.width,
+                 pixel % map.width, i % map.channels);
     }
   }
   return spikes;
@@ -133,6 +134,46 @@ TEST_P(SynapsePaths, EachFrameIsTakenByItsOwnDensity) {
     const Results alone = run(GetParam(), keep_images(Signal(spikes), one), {});
     for (int64_t i = 0; i < size; ++i) {
       ASSERT_EQ(alone.current[i], together.current[f * size + i]) << "frame " << f;
+    }
+  }
+}
+
+/// What `forward_by_rows` hands over, put together; every row once, and the steps in order.
+Buffer<float> rows_of(const StagePlan& plan, const SpikeTrain& spikes,
+                      const BreakEven& break_even) {
+  const auto synapse = make_synapse(plan);
+  synapse->set_break_even(break_even);
+  const Signal input(spikes);
+  EXPECT_TRUE(synapse->makes_rows(input));
+  const Buffer<float> weights = numbers(plan.weights, 1);
+  const MapShape& map = plan.output;
+  Buffer<float> current(spikes.steps() * spikes.batch() * map.size());
+  current.fill(std::numeric_limits<float>::quiet_NaN());
+  Buffer<int64_t> steps_done = Buffer<int64_t>::zeros(spikes.batch() * map.height * map.channels);
+  synapse->forward_by_rows(input, *synapse->prepare(weights.data()), [&](const CurrentRow& row) {
+    int64_t& done = steps_done[(row.image * map.height + row.y) * map.channels + row.first_channel];
+    done = done == row.step ? done + 1 : -100;
+    float* frame = current.data() + (row.step * spikes.batch() + row.image) * map.size();
+    for (int64_t x = 0; x < map.width; ++x) {
+      std::copy_n(row.values + x * row.stride, row.channels,
+                  frame + (row.y * map.width + x) * map.channels + row.first_channel);
+    }
+  });
+  for (const int64_t done : steps_done) EXPECT_TRUE(done == 0 || done == spikes.steps());
+  return current;
+}
+
+TEST_P(SynapsePaths, RowsAreTheBitsOfWholeFrames) {
+  if (GetParam().synapse != SynapseKind::conv3x3) {
+    EXPECT_FALSE(make_synapse(GetParam())->makes_rows(SpikeTrain(1, 1, GetParam().source)));
+    return;
+  }
+  for (const int64_t steps : {1, 4, 12}) {
+    const SpikeTrain spikes = spikes_of_rising_density(GetParam().source, 12, steps);
+    for (const BreakEven& break_even : {kAlwaysWalk, BreakEven{}, kAlwaysDense}) {
+      const Results frames = run(GetParam(), spikes, break_even);
+      const Buffer<float> rows = rows_of(GetParam(), spikes, break_even);
+      EXPECT_TRUE(std::ranges::equal(rows, frames.current)) << steps << " steps";
     }
   }
 }

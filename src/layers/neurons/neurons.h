@@ -18,6 +18,11 @@ class Neurons {
   virtual Signal forward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
                          const kernels::Currents& currents, float* carry) const = 0;
 
+  /// Whether `step` is there: neurons that spike, and need nothing but their own current.
+  virtual bool has_step() const { return false; }
+  /// One step of some neurons.
+  virtual void step(const kernels::NeuronRow& /*row*/) const {}
+
   /// Writes ∂L/∂y [step, batch, y, x, channel] and fills the sums of every row.
   virtual void backward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
                         const kernels::Currents& currents, const kernels::SpikeGradient& arriving,

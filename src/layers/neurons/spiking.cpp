@@ -20,9 +20,14 @@ Signal Spiking::forward(const kernels::NeuronShape& shape, const kernels::Affine
   SpikeTrain spikes(shape.steps, shape.batch, map_);
   SpikeWord* words = spikes.words().data();
   for_each_block(shape, [&](const kernels::PixelBlock& block) {
-    kernels::kernels().spiking_forward(shape, dynamics_, affine, currents, block, carry, words);
+    kernels::spiking_forward(kernels::kernels(), shape, dynamics_, affine, currents, block, carry,
+                             words);
   });
   return spikes;
+}
+
+void Spiking::step(const kernels::NeuronRow& row) const {
+  kernels::kernels().spiking_step(dynamics_, row);
 }
 
 void Spiking::backward(const kernels::NeuronShape& shape, const kernels::Affine& affine,

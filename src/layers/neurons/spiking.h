@@ -11,6 +11,8 @@ class Spiking final : public Neurons {
 
   Signal forward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
                  const kernels::Currents& currents, float* carry) const override;
+  bool has_step() const override { return true; }
+  void step(const kernels::NeuronRow& row) const override;
   void backward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
                 const kernels::Currents& currents, const kernels::SpikeGradient& arriving,
                 float* norm_gradient, RowGradientSums& sums) const override;

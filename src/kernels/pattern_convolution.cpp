@@ -1,0 +1,69 @@
+#include "kernels/pattern_convolution.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace bntt::kernels {
+
+void fill_pattern_table(const PatternConvolution& convolution, const float* weights,
+                        const std::vector<float>& plane_weights, float* table) {
+  const int64_t width = convolution.block_channels;
+  const int64_t channels = convolution.map.channels;
+  const int64_t outputs = convolution.output_channels;
+  for (int64_t row = 0; row < convolution.table_size() / width; ++row) {
+    const int64_t pattern = row % convolution.patterns();
+    const int64_t group = row / convolution.patterns() % convolution.groups();
+    const int64_t first = row / convolution.patterns() / convolution.groups() * width;
+    float* to = table + row * width;
+    if (pattern == 0) {
+      std::fill_n(to, width, 0.0F);
+      continue;
+    }
+    // One bit more than a pattern that is already there.
+    const float* without = to - (pattern - (pattern & (pattern - 1))) * width;
+    const int64_t bit = std::countr_zero(static_cast<uint64_t>(pattern));
+    const int64_t pixel = bit / convolution.bits_per_pixel();
+    const float plane_weight = plane_weights[bit / channels % convolution.planes];
+    const int64_t tap = group * convolution.pixels_together() + pixel;
+    const float* from = weights + (tap * channels + bit % channels) * outputs + first;
+    const int64_t count = std::min(width, outputs - first);
+    for (int64_t k = 0; k < count; ++k) to[k] = without[k] + plane_weight * from[k];
+    std::fill(to + count, to + width, 0.0F);
+  }
+}
+
+void read_patterns(const PatternConvolution& convolution,
+                   const std::vector<const SpikeWord*>& planes, uint8_t* patterns) {
+  const MapShape& map = convolution.map;
+  const int64_t row = convolution.pattern_row();
+  const auto bits = static_cast<int>(convolution.bits_per_pixel());
+  const auto channels = static_cast<int>(map.channels);
+  const auto of_pixel = [&](int64_t pixel) {
+    unsigned pattern = 0;
+    for (std::size_t p = planes.size(); p-- > 0;) {
+      pattern = pattern << channels | static_cast<unsigned>(planes[p][pixel]);
+    }
+    return pattern;
+  };
+  std::fill_n(patterns, row, 0);
+  for (int64_t y = 0; y < map.height; ++y) {
+    uint8_t* to = patterns + (y + 1) * row;
+    if (convolution.pixels_together() == 1) {
+      to[0] = to[map.width + 1] = 0;
+      for (int64_t x = 0; x < map.width; ++x) {
+        to[x + 1] = static_cast<uint8_t>(of_pixel(y * map.width + x));
+      }
+    } else {
+      // The pattern of (x - 1, x, x + 1): each step drops the left pixel and takes one in.
+      unsigned three = of_pixel(y * map.width) << bits;
+      for (int64_t x = 0; x < map.width; ++x) {
+        three >>= x == 0 ? 0 : bits;
+        if (x + 1 < map.width) three |= of_pixel(y * map.width + x + 1) << (2 * bits);
+        to[x] = static_cast<uint8_t>(three);
+      }
+    }
+  }
+  std::fill_n(patterns + (map.height + 1) * row, row, 0);
+}
+
+}  // namespace bntt::kernels

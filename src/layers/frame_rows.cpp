@@ -1,0 +1,21 @@
+#include "layers/frame_rows.h"
+
+#include <algorithm>
+
+namespace bntt {
+
+// A block of channels for all frames: its weights stay in cache.
+void write_frames(FrameRows& rows, const MapShape& output, int64_t block_channels, int64_t first,
+                  int64_t end, float* current) {
+  for (int64_t frame = first; frame < end; ++frame) rows.read(frame);
+  for (int64_t channel = 0; channel < output.channels; channel += block_channels) {
+    for (int64_t row = first * output.height; row < end * output.height; ++row) {
+      rows.write(row / output.height, channel / block_channels, row % output.height,
+                 {.data = current + row * output.width * output.channels + channel,
+                  .stride = output.channels,
+                  .channels = std::min(block_channels, output.channels - channel)});
+    }
+  }
+}
+
+}  // namespace bntt

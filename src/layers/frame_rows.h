@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+
+#include "kernels/spike_convolution.h"
+
+namespace bntt {
+
+/// Makes the currents of some frames of spikes, a row of a block of channels at a time, in any
+/// order: only the caller knows whether they are to be stored or used at once.
+class FrameRows {
+ public:
+  virtual ~FrameRows() = default;
+
+  /// Must come before the frame's first row. Frames may be read in parallel.
+  virtual void read(int64_t frame) = 0;
+
+  virtual void write(int64_t frame, int64_t block, int64_t y,
+                     const kernels::RowOutput& output) const = 0;
+};
+
+/// Reads and writes frames [first, end) on this thread: current [frame, y, x, channel].
+void write_frames(FrameRows& rows, const MapShape& output, int64_t block_channels, int64_t first,
+                  int64_t end, float* current);
+
+}  // namespace bntt
