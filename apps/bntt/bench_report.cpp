@@ -113,7 +113,7 @@ void print_phase(const StageCost& stage, const PhaseCost& phase, double all_seco
   }
   const std::string density =
       stage.density > 0.0 ? fmt::format("{:.2f} %", 100.0 * stage.density) : "";
-  fmt::print("  {:<8} {:>8}  {:<26} {:>9.2f} ms {:>5.1f} %  {:<9} {:>15}  {}\n", stage.name,
+  fmt::print("  {:<8} {:>8}  {:<27} {:>9.2f} ms {:>5.1f} %  {:<9} {:>15}  {}\n", stage.name,
              density, phase.name, phase.seconds / kMilli, 100.0 * phase.seconds / all_seconds,
              phase.path, achieved, bound);
 }
@@ -121,7 +121,7 @@ void print_phase(const StageCost& stage, const PhaseCost& phase, double all_seco
 void print_stages(const Result& result, const bench::Machine& machine) {
   double seconds = 0.0;
   for (const StageCost& stage : result.stages) seconds += stage.seconds();
-  fmt::print("  {:<8} {:>8}  {:<26} {:>12} {:>7}  {:<9} {:>15}  {}\n", "stage", "density", "phase",
+  fmt::print("  {:<8} {:>8}  {:<27} {:>12} {:>7}  {:<9} {:>15}  {}\n", "stage", "density", "phase",
              "time", "share", "path", "achieved", "bound");
   for (const StageCost& stage : result.stages) {
     for (const PhaseCost& phase : stage.phases) print_phase(stage, phase, seconds, machine);

@@ -75,7 +75,7 @@ TEST_F(Bench, InferTimesEveryBatch) {
     EXPECT_EQ(result.at("what"), "infer");
     const Json& conv2 = result.at("stages").at(1).at("phases");
     ASSERT_EQ(conv2.size(), 1U);
-    EXPECT_EQ(conv2[0].at("name"), "synapse and neurons forward");
+    EXPECT_EQ(conv2[0].at("phase"), "synapse and neurons forward");
   }
 }
 
