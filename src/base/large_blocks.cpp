@@ -68,10 +68,18 @@ namespace {
 
 // Twice the memory there is, for what may be swapped out. Never destroyed: buffers may live as long
 // as the program.
-LargeBlocks& large_blocks() {
-  static auto* blocks = new LargeBlocks(2 * static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
-                                        static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
-  return *blocks;
+LargeBlocks* make_range() {
+  return new LargeBlocks(2 * static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
+                         static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
+}
+
+// The largest have a range of their own: spikes of a few megabytes that outlive a stage would part
+// the room that the next stage's gradient needs.
+LargeBlocks& range_for(std::size_t bytes) {
+  constexpr std::size_t kLargest = std::size_t{32} << 20;
+  static LargeBlocks* const middling = make_range();
+  static LargeBlocks* const largest = make_range();
+  return bytes < kLargest ? *middling : *largest;
 }
 
 // The address sanitizer sees misuse only of memory that malloc gave.
@@ -88,7 +96,7 @@ bool is_large(std::size_t bytes) { return kBlocksApart && bytes >= LargeBlocks::
 }  // namespace
 
 void* allocate_buffer(std::size_t bytes) {
-  void* memory = is_large(bytes) ? large_blocks().take(bytes) : nullptr;
+  void* memory = is_large(bytes) ? range_for(bytes).take(bytes) : nullptr;
   if (memory != nullptr) return memory;
   const std::size_t rounded = (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;
   memory = std::aligned_alloc(kBufferAlignment, rounded);
@@ -97,7 +105,7 @@ void* allocate_buffer(std::size_t bytes) {
 }
 
 void free_buffer(void* memory, std::size_t bytes) noexcept {
-  if (is_large(bytes) && large_blocks().give_back(memory, bytes)) return;
+  if (is_large(bytes) && range_for(bytes).give_back(memory, bytes)) return;
   std::free(memory);
 }
 

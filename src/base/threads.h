@@ -16,7 +16,17 @@ void parallel_for(int64_t count, const std::function<void(int64_t)>& body);
 
 /// Scratch memory of this thread that grows and is kept; contents undefined. Two slots may be in
 /// use at once only if their numbers differ.
-enum class ScratchSlot { unpacked, result, workspace, membrane, gradient, starts, entries, count };
+enum class ScratchSlot {
+  unpacked,
+  result,
+  currents,
+  workspace,
+  membrane,
+  gradient,
+  starts,
+  entries,
+  count
+};
 void* thread_scratch_bytes(ScratchSlot slot, int64_t bytes);
 
 template <typename T = float>

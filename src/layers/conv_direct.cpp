@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/threads.h"
+#include "layers/frame_place.h"
 #include "layers/gradient_parts.h"
 #include "layers/unpacked_frames.h"
 
@@ -15,15 +16,21 @@ int64_t frames_per_dense_chunk(const StagePlan& plan) {
   return std::clamp<int64_t>(kCacheFloats / (plan.input.size() + plan.output.size()), 1, 16);
 }
 
-/// The gradient of a whole chunk: in place, or padded with zero frames at the end.
+/// A copy of a chunk, padded with zero frames at the end.
+const float* copied_chunk(const float* gradient, int64_t first, int64_t frames, int64_t chunk,
+                          int64_t size) {
+  const int64_t count = std::min(chunk, frames - first) * size;
+  float* copy = thread_scratch(ScratchSlot::result, chunk * size);
+  std::copy_n(gradient + first * size, count, copy);
+  std::fill(copy + count, copy + chunk * size, 0.0F);
+  return copy;
+}
+
+/// The gradient of a whole chunk where it lies, or a padded copy at the end.
 const float* whole_chunk(const float* gradient, int64_t first, int64_t frames, int64_t chunk,
                          int64_t size) {
-  gradient += first * size;
-  if (first + chunk <= frames) return gradient;
-  float* padded = thread_scratch(ScratchSlot::result, chunk * size);
-  std::copy_n(gradient, (frames - first) * size, padded);
-  std::fill(padded + (frames - first) * size, padded + chunk * size, 0.0F);
-  return padded;
+  return first + chunk <= frames ? gradient + first * size
+                                 : copied_chunk(gradient, first, frames, chunk, size);
 }
 
 }  // namespace
@@ -43,14 +50,15 @@ void ConvDirect::forward(const Signal& input, const float* weights, float* curre
     const int64_t first = i * chunk;
     float* unpacked = thread_scratch(ScratchSlot::unpacked, chunk * input_.size());
     unpack_frames(input, map_, first, chunk, unpacked);
+    const FramePlace place = FramePlace::of_chunk(current, first, chunk, output_.size());
     if (first + chunk <= frames) {
-      dense_.forward(unpacked, packed.data(), current + first * output_.size());
+      dense_.forward(unpacked, packed.data(), place.data);
     } else {
       float* padded = thread_scratch(ScratchSlot::result, chunk * output_.size());
       dense_.forward(unpacked, packed.data(), padded);
-      std::copy_n(padded, (frames - first) * output_.size(), current + first * output_.size());
+      std::copy_n(padded, (frames - first) * output_.size(), place.data);
     }
-    written(first, std::min(first + chunk, frames));
+    written(first, std::min(first + chunk, frames), place.data);
   });
 }
 
@@ -78,7 +86,8 @@ void ConvDirect::input_gradient(const float* current_gradient, const float* weig
   const int64_t chunk = dense_.frames();
   parallel_for((frames + chunk - 1) / chunk, [&](int64_t i) {
     const int64_t first = i * chunk;
-    const float* gradient = whole_chunk(current_gradient, first, frames, chunk, output_.size());
+    const auto chunk_of = input_gradient == current_gradient ? copied_chunk : whole_chunk;
+    const float* gradient = chunk_of(current_gradient, first, frames, chunk, output_.size());
     float* result = input_gradient + first * input_.size();
     if (first + chunk <= frames) {
       dense_.input_gradient(gradient, packed.data(), result);

@@ -15,7 +15,7 @@ namespace {
 // Enough pixels to use a block of weights again and again, few enough that one image of few steps
 // feeds all threads.
 int64_t frames_per_walk(const MapShape& map) {
-  constexpr int64_t kPixels = 512;
+  constexpr int64_t kPixels = 1024;
   return std::max<int64_t>(1, kPixels / map.pixels());
 }
 
@@ -121,16 +121,17 @@ void ConvSynapse::forward_spikes(const Signal& input, const Weights& weights, fl
   parallel_for((frames + chunk - 1) / chunk, [&](int64_t i) {
     const int64_t first = i * chunk;
     const int64_t end = std::min(first + chunk, frames);
+    const FramePlace place = FramePlace::of_chunk(current, first, chunk, output_.size());
     for_each_sparse_run(dense, first, end, [&](int64_t from, int64_t to) {
       const auto made = rows(spikes, from, to - from, weights);
-      write_frames(*made, output_, walk_.block_channels(), from, to, current);
+      write_frames(*made, output_, walk_.block_channels(), from, to, place);
     });
     std::vector<int64_t> of_chunk;
     for (int64_t f = first; f < end; ++f) {
       if (dense[f]) of_chunk.push_back(f);
     }
-    if (!of_chunk.empty()) winograd_->forward(input, of_chunk, for_winograd, current);
-    written(first, end);
+    if (!of_chunk.empty()) winograd_->forward(input, of_chunk, for_winograd, place);
+    written(first, end, place.data);
   });
 }
 
@@ -201,7 +202,7 @@ Buffer<float> ConvSynapse::forward_dense_frames(const Signal& input, const std::
   parallel_for((std::ssize(frames) + chunk - 1) / chunk, [&](int64_t i) {
     const int64_t count = std::min(chunk, std::ssize(frames) - i * chunk);
     winograd_->forward(input, {frames.data() + i * chunk, static_cast<std::size_t>(count)}, packed,
-                       current.data());
+                       {current.data(), 0, output_.size()});
   });
   return current;
 }
@@ -220,8 +221,9 @@ void ConvSynapse::forward_dense(const Signal& input, const Weights& weights, flo
     const int64_t end = std::min(first + chunk, frames);
     std::vector<int64_t> of_chunk;
     for (int64_t f = first; f < end; ++f) of_chunk.push_back(f);
-    winograd_->forward(input, of_chunk, packed, current);
-    written(first, end);
+    const FramePlace place = FramePlace::of_chunk(current, first, chunk, output_.size());
+    winograd_->forward(input, of_chunk, packed, place);
+    written(first, end, place.data);
   });
 }
 

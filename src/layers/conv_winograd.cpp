@@ -63,7 +63,7 @@ Buffer<float> ConvWinograd::pack(const float* weights) const {
 }
 
 void ConvWinograd::forward(const Signal& input, std::span<const int64_t> frames,
-                           const float* packed_weights, float* current) const {
+                           const float* packed_weights, const FramePlace& place) const {
   const int64_t size = map_.pooled().size();
   float* unpacked = thread_scratch(ScratchSlot::unpacked, frames_per_chunk() * size);
   std::vector<const float*> inputs;
@@ -72,7 +72,7 @@ void ConvWinograd::forward(const Signal& input, std::span<const int64_t> frames,
     float* dense = unpacked + std::ssize(inputs) * size;
     unpack_frames(input, map_, frame, 1, dense);
     inputs.push_back(dense);
-    outputs.push_back(current + frame * back_.map.size());
+    outputs.push_back(place.frame(frame));
   }
   convolve(there_, packed_weights, inputs, outputs);
 }
@@ -113,7 +113,14 @@ void ConvWinograd::input_gradient(const float* current_gradient, const float* we
   parallel_for((frames + chunk - 1) / chunk, [&](int64_t i) {
     const int64_t first = i * chunk;
     const int64_t end = std::min(first + chunk, frames);
-    convolve(back_, packed.data(), frames_of(current_gradient, back_.map.size(), first, end),
+    const int64_t size = back_.map.size();
+    const float* gradient = current_gradient + first * size;
+    if (input_gradient == current_gradient) {  // tiles overlap
+      float* copy = thread_scratch(ScratchSlot::unpacked, chunk * size);
+      std::copy_n(gradient, (end - first) * size, copy);
+      gradient = copy;
+    }
+    convolve(back_, packed.data(), frames_of(gradient, size, 0, end - first),
              frames_of(input_gradient, there_.map.size(), first, end));
   });
 }

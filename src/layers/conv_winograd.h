@@ -6,6 +6,7 @@
 #include "bntt/signal.h"
 #include "kernels/unpack.h"
 #include "kernels/winograd.h"
+#include "layers/frame_place.h"
 
 namespace bntt {
 
@@ -26,7 +27,7 @@ class ConvWinograd {
   Buffer<float> pack(const float* weights) const;
   /// The given frames, at most frames_per_chunk() of them, on this thread.
   void forward(const Signal& input, std::span<const int64_t> frames, const float* packed_weights,
-               float* current) const;
+               const FramePlace& place) const;
   /// Overwrites the weight gradient [tap, in, out].
   void weight_gradient(const Signal& input, const float* current_gradient,
                        float* weight_gradient) const;

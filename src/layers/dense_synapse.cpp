@@ -69,14 +69,17 @@ std::unique_ptr<PreparedWeights> DenseSynapse::prepare(const float* weights) con
 void DenseSynapse::forward(const Signal& input, const PreparedWeights& weights, float* current,
                            const FramesWritten& written) const {
   const auto& prepared = static_cast<const Weights&>(weights);
+  const int64_t frames = stored_frames(input);
+  Buffer<float> unkept(current == nullptr ? frames * outputs_ : 0);
+  if (current == nullptr) current = unkept.data();
   if (const auto* spikes = std::get_if<SpikeTrain>(&input)) {
     forward_spikes(*spikes, prepared, current);
   } else {
     forward_dense(input, prepared.plain(), current);
   }
-  const int64_t frames = stored_frames(input);
   parallel_for((frames + kFramesPerChunk - 1) / kFramesPerChunk, [&](int64_t i) {
-    written(i * kFramesPerChunk, std::min((i + 1) * kFramesPerChunk, frames));
+    const int64_t first = i * kFramesPerChunk;
+    written(first, std::min(first + kFramesPerChunk, frames), current + first * outputs_);
   });
 }
 
@@ -198,14 +201,21 @@ void DenseSynapse::input_gradient(const float* current_gradient, const float* we
                                   int64_t frames, float* input_gradient) const {
   parallel_for((frames + kFramesPerChunk - 1) / kFramesPerChunk, [&](int64_t i) {
     const int64_t first = i * kFramesPerChunk;
-    kernels::matmul({.rows = std::min(kFramesPerChunk, frames - first),
+    const int64_t count = std::min(kFramesPerChunk, frames - first);
+    const float* gradient = current_gradient + first * outputs_;
+    if (input_gradient == current_gradient) {
+      float* copy = thread_scratch(ScratchSlot::result, kFramesPerChunk * outputs_);
+      std::copy_n(gradient, count * outputs_, copy);
+      gradient = copy;
+    }
+    kernels::matmul({.rows = count,
                      .columns = inputs_,
                      .inner = outputs_,
                      .transpose_b = kernels::Transpose::yes,
                      .a_stride = outputs_,
                      .b_stride = outputs_,
                      .c_stride = inputs_},
-                    current_gradient + first * outputs_, weights, input_gradient + first * inputs_);
+                    gradient, weights, input_gradient + first * inputs_);
   });
 }
 

@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "kernels/spike_convolution.h"
+#include "layers/frame_place.h"
 
 namespace bntt {
 
@@ -19,8 +20,8 @@ class FrameRows {
                      const kernels::RowOutput& output) const = 0;
 };
 
-/// Reads and writes frames [first, end) on this thread: current [frame, y, x, channel].
+/// Reads and writes frames [first, end) on this thread: [frame, y, x, channel].
 void write_frames(FrameRows& rows, const MapShape& output, int64_t block_channels, int64_t first,
-                  int64_t end, float* current);
+                  int64_t end, const FramePlace& place);
 
 }  // namespace bntt

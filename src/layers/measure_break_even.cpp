@@ -83,6 +83,7 @@ std::optional<BreakEven> measure_break_even(const StagePlan& plan) {
   Buffer<float> current(frames * plan.output.size());
   current.fill(0.5F);
   Buffer<float> gradient(plan.weights);
+  const FramePlace place{current.data(), 0, plan.output.size()};
   std::vector<int64_t> first_chunk(static_cast<std::size_t>(chunk));
   std::iota(first_chunk.begin(), first_chunk.end(), 0);
 
@@ -98,9 +99,9 @@ std::optional<BreakEven> measure_break_even(const StagePlan& plan) {
           densities,
           [&](int i) {
             write_frames(*walk.rows(spikes(i), 0, chunk, for_walk.data()), plan.output,
-                         walk.block_channels(), 0, chunk, current.data());
+                         walk.block_channels(), 0, chunk, place);
           },
-          [&] { winograd.forward(signals[0], first_chunk, for_winograd.data(), current.data()); }),
+          [&] { winograd.forward(signals[0], first_chunk, for_winograd.data(), place); }),
       .weight_gradient = meeting_point_of(
           densities,
           [&](int i) { walk.weight_gradient(spikes(i), current.data(), gradient.data()); },

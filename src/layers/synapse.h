@@ -17,8 +17,8 @@ class PreparedWeights {
 };
 
 /// Told of frames [first, end) once their currents are written, by the thread that wrote them: what
-/// it reads there is still in its cache.
-using FramesWritten = std::function<void(int64_t first, int64_t end)>;
+/// it reads there is still in its cache. It may change them.
+using FramesWritten = std::function<void(int64_t first, int64_t end, float* currents)>;
 
 /// Some channels of one row of a frame, before it is stored anywhere.
 struct CurrentRow {
@@ -44,6 +44,7 @@ class Synapse {
   virtual std::unique_ptr<PreparedWeights> prepare(const float* weights) const = 0;
 
   /// current [stored step, batch, y, x, channel] = W · input. `written` hears of every frame once.
+  /// Without a place for currents it is the only one to see them.
   virtual void forward(const Signal& input, const PreparedWeights& weights, float* current,
                        const FramesWritten& written) const = 0;
 
@@ -57,7 +58,8 @@ class Synapse {
   virtual void weight_gradient(const Signal& input, const float* current_gradient,
                                float* weight_gradient) const = 0;
 
-  /// Gradient at the pooled input [frame, y, x, channel], for `frames` frames.
+  /// Gradient at the pooled input [frame, y, x, channel], for `frames` frames. It may overwrite the
+  /// current's gradient where both have the same size.
   virtual void input_gradient(const float* current_gradient, const float* weights, int64_t frames,
                               float* input_gradient) const = 0;
 

@@ -26,15 +26,11 @@ kernels::Affine affine_of(const NormTrace& trace) {
           .rows_per_step = trace.rows_per_step};
 }
 
-/// Row `row` of all steps' rows.
-void take_moments(const Buffer<float>& current, int64_t row, RowMoments& moments) {
+/// Row `row` of all steps' rows, whose currents begin at `current`.
+void take_moments(const float* current, int64_t row, RowMoments& moments) {
   const RowSplit& split = moments.split;
-  const int64_t step = row / split.rows_per_step();
-  const int64_t of_step = row % split.rows_per_step();
-  const int64_t first_image = step * split.batch + of_step * split.images_per_row;
-  kernels::kernels().channel_moments(current.data() + first_image * split.pixels * split.channels,
-                                     split.samples_in(of_step), split.channels,
-                                     moments.mean.data() + row * split.channels,
+  kernels::kernels().channel_moments(current, split.samples_in(row % split.rows_per_step()),
+                                     split.channels, moments.mean.data() + row * split.channels,
                                      moments.squared_deviations.data() + row * split.channels);
 }
 
@@ -72,8 +68,11 @@ RowMoments Stage::moments_of(const Window& window, const Buffer<float>& current)
   const RowSplit& rows = window.rows;
   RowMoments moments{rows, Buffer<float>(rows.size()), Buffer<float>(rows.size())};
   const int64_t stored_steps = window.constant_current ? 1 : rows.steps;
-  parallel_for(stored_steps * rows.rows_per_step(),
-               [&](int64_t row) { take_moments(current, row, moments); });
+  parallel_for(stored_steps * rows.rows_per_step(), [&](int64_t row) {
+    const int64_t step = row / rows.rows_per_step();
+    const int64_t image = step * rows.batch + row % rows.rows_per_step() * rows.images_per_row;
+    take_moments(current.data() + image * rows.pixels * rows.channels, row, moments);
+  });
   if (window.constant_current) repeat_first_step(moments);
   return moments;
 }
@@ -84,23 +83,26 @@ Stage::Written Stage::write_currents(const Signal& input, const Window& window,
                                      const PreparedWeights& weights, const Wanted& wanted) const {
   const int64_t frame = window.shape.frame();
   const int64_t frames = (window.constant_current ? 1 : window.shape.steps) * window.shape.batch;
-  Written result{.current = Buffer<float>(frames * frame), .moments = {.split = window.rows}};
+  Written result{.moments = {.split = window.rows}};
   if (wanted.halves) result.halves = Buffer<uint16_t>(frames * frame);
   const bool frame_is_row = window.rows.images_per_row == 1;
+  // Halves alone are kept, except where moments are taken of several frames together.
+  const bool keep_floats = !wanted.halves || (wanted.moments && !frame_is_row);
+  if (keep_floats) result.current = Buffer<float>(frames * frame);
   if (wanted.moments && frame_is_row) {
     result.moments.mean = Buffer<float>(window.rows.size());
     result.moments.squared_deviations = Buffer<float>(window.rows.size());
   }
-  synapse_->forward(input, weights, result.current.data(), [&](int64_t first, int64_t end) {
-    if (wanted.rounded) {
-      const int64_t count = (end - first) * frame;
-      kernels::round_to_bfloat16(result.current.data() + first * frame, count,
-                                 wanted.halves
-                                     ? result.halves.data() + first * frame
-                                     : thread_scratch<uint16_t>(ScratchSlot::result, count));
+  float* kept = keep_floats ? result.current.data() : nullptr;
+  synapse_->forward(input, weights, kept, [&](int64_t first, int64_t end, float* currents) {
+    if (wanted.halves) {
+      kernels::round_to_bfloat16(currents, (end - first) * frame,
+                                 result.halves.data() + first * frame);
     }
     if (!wanted.moments || !frame_is_row) return;
-    for (int64_t row = first; row < end; ++row) take_moments(result.current, row, result.moments);
+    for (int64_t row = first; row < end; ++row) {
+      take_moments(currents + (row - first) * frame, row, result.moments);
+    }
   });
   if (wanted.moments && frame_is_row && window.constant_current) repeat_first_step(result.moments);
   if (wanted.moments && !frame_is_row) result.moments = moments_of(window, result.current);
@@ -141,9 +143,8 @@ StageTrace Stage::forward(const Signal& input, const StageNumbers& numbers,
   PhaseTimer timer(plan_.name, StagePhase::synapse_forward);
   const bool from_batch = mode == NormMode::batch && norm_->statistics_rows() > 0;
   const bool mixed = options.precision == Precision::mixed;
-  Written written = write_currents(
-      input, window, *numbers.prepared,
-      {.rounded = mixed, .halves = mixed, .moments = from_batch || norm_->per_image()});
+  Written written = write_currents(input, window, *numbers.prepared,
+                                   {.halves = mixed, .moments = from_batch || norm_->per_image()});
   timer.next(StagePhase::neuron_forward);
   const RowMoments& moments = written.moments;
   trace.norm = mode == NormMode::batch ? norm_->from_batch(moments, plan_.first_step, running)
@@ -270,9 +271,10 @@ Buffer<float> Stage::backward(const Signal& input, StageTrace trace, const Stage
   const kernels::Affine affine = affine_of(trace.norm);
   PhaseTimer timer(plan_.name, StagePhase::synapse_forward);
   if (trace.current.empty() && trace.half_current.empty()) {
-    trace.current = write_currents(input, window, *numbers.prepared,
-                                   {.rounded = options.precision == Precision::mixed})
-                        .current;
+    Written again = write_currents(input, window, *numbers.prepared,
+                                   {.halves = options.precision == Precision::mixed});
+    trace.current = std::move(again.current);
+    trace.half_current = std::move(again.halves);
   }
   const kernels::Currents currents = view(window, trace.current, trace.half_current);
 
@@ -303,7 +305,13 @@ Buffer<float> Stage::backward(const Signal& input, StageTrace trace, const Stage
   synapse_->weight_gradient(input, gradient.data(), gradients.weights);
   if (!want_input_gradient) return {};
   timer.next(StagePhase::input_gradient);
-  Buffer<float> input_gradient(stored_frames(input) * plan_.input.size());
+  const int64_t size = stored_frames(input) * plan_.input.size();
+  if (size == gradient.size()) {
+    synapse_->input_gradient(gradient.data(), numbers.weights, stored_frames(input),
+                             gradient.data());
+    return std::move(gradient);
+  }
+  Buffer<float> input_gradient(size);
   synapse_->input_gradient(gradient.data(), numbers.weights, stored_frames(input),
                            input_gradient.data());
   return input_gradient;

@@ -87,8 +87,7 @@ class Stage {
   Signal rest(const Window& window, Buffer<float>& carry) const;
   /// What is made of the currents while they are written.
   struct Wanted {
-    bool rounded = false;  // to bf16
-    bool halves = false;   // of the rounded currents, kept too
+    bool halves = false;  // rounded to bf16 and kept as such, instead of floats
     bool moments = false;
   };
   struct Written {

@@ -81,8 +81,8 @@ Results run(const StagePlan& plan, const Signal& input, const BreakEven& break_e
   std::vector<int> heard_of(frames, 0);
   results.current.fill(std::numeric_limits<float>::quiet_NaN());
   synapse->forward(input, *synapse->prepare(weights.data()), results.current.data(),
-                   [&](int64_t first, int64_t end) {
-                     const float* written = results.current.data() + first * plan.output.size();
+                   [&](int64_t first, int64_t end, const float* written) {
+                     EXPECT_EQ(written, results.current.data() + first * plan.output.size());
                      const bool complete =
                          std::none_of(written, written + (end - first) * plan.output.size(),
                                       [](float value) { return std::isnan(value); });

@@ -52,7 +52,7 @@ void expect_near(const Buffer<float>& got, const Buffer<float>& expected) {
   }
 }
 
-const FramesWritten kNobody = [](int64_t, int64_t) {};
+const FramesWritten kNobody = [](int64_t, int64_t, float*) {};
 
 void expect_same_as_numbers(const Synapse& synapse, const StagePlan& plan) {
   const Counts input = counts();
