@@ -11,4 +11,7 @@ namespace bntt {
 /// density where they meet; nothing for stages that have one way only.
 std::optional<BreakEven> measure_break_even(const StagePlan& plan);
 
+/// Goes up when one of the two ways becomes faster: what earlier programs measured no longer holds.
+inline constexpr int kBreakEvenRevision = 2;
+
 }  // namespace bntt

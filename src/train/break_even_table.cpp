@@ -29,8 +29,8 @@ std::string processor_name() {
 }
 
 std::string key_of(const StagePlan& plan) {
-  return fmt::format("{}, {}, {}x{}x{} pooled {}x{} to {}", processor_name(),
-                     kernels::kernels().name, plan.source.channels, plan.source.height,
+  return fmt::format("{}, {} kernels {}, {}x{}x{} pooled {}x{} to {}", processor_name(),
+                     kernels::kernels().name, kBreakEvenRevision, plan.source.channels, plan.source.height,
                      plan.source.width, plan.pool_height, plan.pool_width, plan.output.channels);
 }
 
