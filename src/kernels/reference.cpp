@@ -203,7 +203,7 @@ void spike_conv_row(const SpikeConvolution& convolution, const ColumnSums& sums,
         const int64_t column = x + kx - 1;
         if (column < 0 || column >= row_width) continue;
         for (int32_t e = sums.starts[column]; e < sums.starts[column + 1]; ++e) {
-          sum += sums.block_weights[(sums.entries[e] * 3 + kx) * width + k];
+          sum += sums.block_weights[(int64_t{3} * sums.entries[e] + kx) * width + k];
         }
       }
       float& out = output.data[x * output.stride + k];

@@ -104,9 +104,9 @@ struct OutputTile {
     constexpr int kLast = position < pixels ? position : pixels - 1;
     const int64_t lanes = Channels::Width();
     for (const int32_t* e = begin; e < end; ++e) {
-      const float* taps = weights + *e * (3 * vectors * lanes);
+      const float* taps = weights + *e * (lanes * 3 * vectors);
       for (int o = kFirst; o <= kLast; ++o) {
-        const float* tap = taps + (position - o) * vectors * lanes;
+        const float* tap = taps + lanes * (position - o) * vectors;
         for (int v = 0; v < vectors; ++v) {
           sums[o][v] = hn::Add(sums[o][v], hn::LoadU(Tag(), tap + v * lanes));
         }
