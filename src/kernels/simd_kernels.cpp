@@ -3,6 +3,19 @@
 #include <hwy/highway.h>
 
 namespace bntt::kernels {
+namespace {
+
+/// Whether the operating system keeps the registers too. Highway asks the processor alone where the
+/// system has switched XSAVE off, as Linux does with `noxsave`.
+bool system_supports(int64_t target) {
+#if HWY_ARCH_X86
+  return target == HWY_AVX3 ? __builtin_cpu_supports("avx512f") : __builtin_cpu_supports("avx2");
+#else
+  return target != 0;
+#endif
+}
+
+}  // namespace
 
 std::vector<KernelSet> simd_kernels() {
   struct Named {
@@ -12,7 +25,7 @@ std::vector<KernelSet> simd_kernels() {
   std::vector<KernelSet> sets;
   const int64_t supported = hwy::SupportedTargets();
   for (const Named named : {Named{HWY_AVX3, "avx512"}, Named{HWY_AVX2, "avx2"}}) {
-    if ((supported & named.target) == 0) continue;
+    if ((supported & named.target) == 0 || !system_supports(named.target)) continue;
     hwy::GetChosenTarget().Update(named.target);
     KernelSet& set = sets.emplace_back();
     set.name = named.name;
