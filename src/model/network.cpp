@@ -205,8 +205,9 @@ void keep_images(ChainState& state, std::span<const int64_t> images) {
 
 namespace {
 
-// Currents that stay in the last-level cache between synapse and neurons.
-constexpr int64_t kCachedCurrents = 8 << 20;
+// Of the largest stage: its lists of spikes, and the currents of its dense frames, should stay in
+// the last-level cache.
+constexpr int64_t kCachedNeuronSteps = 8 << 20;
 
 /// Images [first, first + count) of a state, on their own.
 ChainState part_of(const ChainState& state, int64_t first, int64_t count) {
@@ -232,11 +233,12 @@ void put_back(const ChainState& part, int64_t first, ChainState& state) {
 int64_t Network::images_together(int64_t steps) const {
   int64_t largest = 1;
   for (const StagePlan& plan : plans_) largest = std::max(largest, plan.output.size());
-  return std::max<int64_t>(1, kCachedCurrents / (largest * steps));
+  return std::max<int64_t>(1, kCachedNeuronSteps / (largest * steps));
 }
 
-// Large batches are taken a few images at a time, through all stages: what a synapse writes is then
-// still in cache when the neurons read it.
+// Large batches are taken a few images at a time, through all stages: few enough that what one
+// stage leaves is still in cache when the next one reads it, enough to share the weights of deep
+// stages.
 void Network::advance(const Signal& window, ChainState& state,
                       const AdvanceOptions& options) const {
   check_window(window, active_steps(spec_) - state.steps_done);
