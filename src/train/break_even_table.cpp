@@ -30,8 +30,9 @@ std::string processor_name() {
 
 std::string key_of(const StagePlan& plan) {
   return fmt::format("{}, {} kernels {}, {}x{}x{} pooled {}x{} to {}", processor_name(),
-                     kernels::kernels().name, kBreakEvenRevision, plan.source.channels, plan.source.height,
-                     plan.source.width, plan.pool_height, plan.pool_width, plan.output.channels);
+                     kernels::kernels().name, kBreakEvenRevision, plan.source.channels,
+                     plan.source.height, plan.source.width, plan.pool_height, plan.pool_width,
+                     plan.output.channels);
 }
 
 /// Holds the file for this process alone while it is read and written.
