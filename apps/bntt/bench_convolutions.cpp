@@ -116,6 +116,45 @@ void add_walks(const KernelSet& set, const ConvolutionCase& c, double density) {
       });
 }
 
+/// VGG9's first convolution: three signed channels, half of the bits set, at any density of the
+/// network.
+void add_table(const KernelSet& set) {
+  struct Table {
+    kernels::PatternConvolution convolution;
+    Buffer<SpikeWord> words;  // [plane, frame, y, x]
+    Buffer<float> table;
+    Buffer<uint8_t> patterns;
+    Buffer<float> output;
+  };
+  auto c = std::make_shared<Table>();
+  c->convolution = {{3, 32, 32}, 2, 64, set.channels_per_block(64)};
+  const MapShape& map = c->convolution.map;
+  c->words = random_spikes(2 * kFrames * map.pixels(), map.channels, 0.25);
+  c->table = random_floats(c->convolution.table_size());
+  c->patterns = Buffer<uint8_t>(c->convolution.frame_patterns());
+  c->output = Buffer<float>(kFrames * map.pixels() * c->convolution.output_channels);
+  const double flops = 2.0 * 9.0 * static_cast<double>(kFrames * map.size() * 64);
+  add_benchmark(fmt::format("table-forward/{}/conv1", set.name), {.dense_flops = flops}, [c, &set] {
+    const kernels::PatternConvolution& shape = c->convolution;
+    const int64_t row = shape.map.width * shape.output_channels;
+    for (int64_t frame = 0; frame < kFrames; ++frame) {
+      const SpikeWord* words = c->words.data() + frame * shape.map.pixels();
+      kernels::read_patterns(shape, {words, words + kFrames * shape.map.pixels()},
+                             c->patterns.data());
+      for (int64_t block = 0; block < shape.blocks(); ++block) {
+        for (int64_t y = 0; y < shape.map.height; ++y) {
+          set.pattern_conv_row(shape, c->patterns.data() + y * shape.pattern_row(),
+                               c->table.data() + block * shape.block_table(),
+                               {.data = c->output.data() + (frame * shape.map.height + y) * row +
+                                        block * shape.block_channels,
+                                .stride = shape.output_channels,
+                                .channels = shape.block_channels});
+        }
+      }
+    }
+  });
+}
+
 struct Maps {
   explicit Maps(const ConvolutionCase& c)
       : input(random_floats(kFrames * c.input().size())),
@@ -202,6 +241,7 @@ void add_winograd(const KernelSet& set, const ConvolutionCase& c) {
 
 void add_convolution_benchmarks(const std::vector<double>& densities) {
   for (const KernelSet& set : kernels::kernel_sets()) {
+    add_table(set);
     for (const ConvolutionCase& c : cases_for(set)) {
       for (const double density : densities) add_walks(set, c, density);
       add_winograd(set, c);

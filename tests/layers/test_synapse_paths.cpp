@@ -138,6 +138,37 @@ TEST_P(SynapsePaths, EachFrameIsTakenByItsOwnDensity) {
   }
 }
 
+TEST_P(SynapsePaths, CurrentsThatNobodyKeepsAreTheSame) {
+  const SpikeTrain spikes = spikes_of_rising_density(GetParam().source, 12);
+  for (const Signal& input : {Signal(spikes), Signal(as_dense(spikes))}) {
+    const Results kept = run(GetParam(), input, {});
+    const auto synapse = make_synapse(GetParam());
+    const Buffer<float> weights = numbers(GetParam().weights, 1);
+    Buffer<float> seen(kept.current.size());
+    const int64_t size = GetParam().output.size();
+    synapse->forward(input, *synapse->prepare(weights.data()), nullptr,
+                     [&](int64_t first, int64_t end, const float* currents) {
+                       std::copy_n(currents, (end - first) * size, seen.data() + first * size);
+                     });
+    EXPECT_TRUE(std::ranges::equal(seen, kept.current));
+  }
+}
+
+TEST(InputGradients, MayOverwriteTheCurrentsGradient) {
+  constexpr int64_t kFrames = 21;  // whole chunks and a rest
+  for (const StagePlan& plan : {stage_plan(SynapseKind::conv3x3, {16, 6, 7}, 1, 16),
+                                stage_plan(SynapseKind::conv3x3, {3, 6, 6}, 1, 3),
+                                stage_plan(SynapseKind::dense, {40, 1, 1}, 1, 40)}) {
+    const auto synapse = make_synapse(plan);
+    const Buffer<float> weights = numbers(plan.weights, 1);
+    Buffer<float> gradient = numbers(kFrames * plan.output.size(), 2);
+    Buffer<float> apart(gradient.size());
+    synapse->input_gradient(gradient.data(), weights.data(), kFrames, apart.data());
+    synapse->input_gradient(gradient.data(), weights.data(), kFrames, gradient.data());
+    EXPECT_TRUE(std::ranges::equal(gradient, apart));
+  }
+}
+
 /// What `forward_by_rows` hands over, put together; every row once, and the steps in order.
 Buffer<float> rows_of(const StagePlan& plan, const SpikeTrain& spikes,
                       const BreakEven& break_even) {
