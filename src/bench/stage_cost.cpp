@@ -41,10 +41,14 @@ std::string path_of(const StagePlan& plan, const BreakEven& break_even, const Fr
 }
 
 /// Multiplications of a path, as a share of those of the direct one.
-double work_share(const StagePlan& plan, const std::string& path, double places) {
+double work_share(const StagePlan& plan, const Frames& input, const std::string& path,
+                  double places) {
   constexpr double kWinograd = 36.0 / 144.0;
   if (path == "walk") return places;
-  if (path == "table") return 1.0 / static_cast<double>(plan.input.channels);
+  if (path == "table") {
+    const kernels::PatternConvolution table{plan.input, input.planes};
+    return static_cast<double>(table.groups()) / static_cast<double>(9 * plan.input.channels);
+  }
   return path == "winograd" ? kWinograd : 1.0;
 }
 
@@ -79,7 +83,7 @@ PhaseCost phase_cost(const StagePlan& plan, const BreakEven& break_even, bntt::P
   const double bytes = bytes_per_neuron_step(phase, precision) * outputs;
   if (is_synapse(phase)) {
     cost.dense_flops = 2.0 * static_cast<double>(plan.macs * input.count);
-    cost.needed_flops = cost.dense_flops * work_share(plan, cost.path, places);
+    cost.needed_flops = cost.dense_flops * work_share(plan, input, cost.path, places);
     cost.bytes = bytes * static_cast<double>(input.count);
   } else {
     cost.bytes = bytes * static_cast<double>(neuron_frames);

@@ -17,7 +17,6 @@ class ConvPatterns {
   explicit ConvPatterns(const StagePlan& plan);
 
   bool suits(const SpikeTrain& input) const;
-  int64_t block_channels() const { return block_channels_; }
   Buffer<float> table(const float* weights, const std::vector<float>& plane_weights) const;
   /// Of frames [first, first + count); input and table must outlive it.
   std::unique_ptr<FrameRows> rows(const SpikeTrain& input, int64_t first, int64_t count,

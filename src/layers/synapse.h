@@ -3,6 +3,7 @@
 #include <functional>
 #include <memory>
 
+#include "base/check.h"
 #include "bntt/break_even.h"
 #include "bntt/network_spec.h"
 #include "bntt/signal.h"
@@ -52,7 +53,9 @@ class Synapse {
   virtual bool makes_rows(const Signal& /*input*/) const { return false; }
   /// The currents of `forward` row by row, for those who need not keep them.
   virtual void forward_by_rows(const Signal& /*input*/, const PreparedWeights& /*weights*/,
-                               const RowMade& /*made*/) const {}
+                               const RowMade& /*made*/) const {
+    BNTT_CHECK(!"this synapse makes no rows");
+  }
 
   /// Overwrites the weight gradient [tap or pixel, in, out].
   virtual void weight_gradient(const Signal& input, const float* current_gradient,

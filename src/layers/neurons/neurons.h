@@ -2,6 +2,7 @@
 
 #include <memory>
 
+#include "base/check.h"
 #include "bntt/network_spec.h"
 #include "bntt/signal.h"
 #include "kernels/neuron.h"
@@ -21,7 +22,9 @@ class Neurons {
   /// Whether `step` is there: neurons that spike, and need nothing but their own current.
   virtual bool has_step() const { return false; }
   /// One step of some neurons.
-  virtual void step(const kernels::NeuronRow& /*row*/) const {}
+  virtual void step(const kernels::NeuronRow& /*row*/) const {
+    BNTT_CHECK(!"these neurons have no step");
+  }
 
   /// Writes ∂L/∂y [step, batch, y, x, channel] and fills the sums of every row.
   virtual void backward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
