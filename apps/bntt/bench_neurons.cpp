@@ -66,7 +66,7 @@ void add_neuron_benchmarks() {
   constexpr double kFloat = 4.0;
   for (const KernelSet& set : kernels::kernel_sets()) {
     auto c = std::make_shared<NeuronCase>(set.name == "reference" ? 8 : 32);
-    const kernels::Dynamics dynamics{.leak = 0.95F};
+    const kernels::Dynamics dynamics = kernels::dynamics_of({.leak = 0.95F}, Propagation::instant);
     const auto name = [&](const char* kernel) { return fmt::format("{}/{}", kernel, set.name); };
     add_benchmark(name("moments"), {.bytes = kFloat * c->floats()}, [c, &set] {
       for (int64_t step = 0; step < c->shape.steps; ++step) {

@@ -8,19 +8,6 @@
 namespace bntt {
 namespace {
 
-/// The membrane that is carried to the next step, as the kernels compute it (src/kernels/neuron.h).
-struct Carry {
-  float leak;
-  Reset reset;
-  bool delayed;
-
-  float operator()(float v, float threshold, bool fired) const {
-    if (reset == Reset::hard) return fired ? 0.0F : leak * v;
-    const float drop = fired ? threshold : 0.0F;
-    return delayed ? leak * v - drop : leak * (v - drop);
-  }
-};
-
 double share(int64_t part, int64_t whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0.0;
 }
@@ -29,7 +16,7 @@ double share(int64_t part, int64_t whole) {
 
 StageReplay::StageReplay(const Network& network, std::size_t stage, int64_t bins)
     : plan_(network.stages()[stage]),
-      delayed_(network.spec().propagation == Propagation::delayed),
+      dynamics_(kernels::dynamics_of(plan_.neuron, network.spec().propagation)),
       fixed_statistics_(network.statistics()[stage].rows > 0),
       low_(-3.0 * plan_.neuron.threshold),
       high_(3.0 * plan_.neuron.threshold) {
@@ -59,9 +46,6 @@ StageReplay::Sums StageReplay::replay(const StageTrace& trace, int64_t batch, in
   const int64_t channels = plan_.output.channels;
   const int64_t frame = plan_.output.size();
   const auto bins = static_cast<int64_t>(sums_.histogram.size());
-  const float threshold = plan_.neuron.threshold;
-  const Carry carry{plan_.neuron.kind == NeuronKind::integrate_and_fire ? 1.0F : plan_.neuron.leak,
-                    plan_.neuron.reset, delayed_};
   Sums sums;
   sums.histogram.resize(bins, 0);
   for (int64_t neuron = 0; neuron < frame; ++neuron) {
@@ -79,9 +63,9 @@ StageReplay::Sums StageReplay::replay(const StageTrace& trace, int64_t batch, in
       const float mean = trace.norm.mean[row];
       const float scale = trace.norm.scale[row];
 
-      const float v = std::fma(x, scale, real + trace.norm.shift[row]);
-      const bool fired = v > threshold;
-      real = carry(v, threshold, fired);
+      const float v = kernels::add_affine(real, x, scale, trace.norm.shift[row]);
+      const bool fired = dynamics_.fires(v);
+      real = dynamics_.carried(v, fired);
       sums.membrane += v;
       sums.squared += static_cast<double>(v) * v;
       ++sums.samples;
@@ -91,11 +75,12 @@ StageReplay::Sums StageReplay::replay(const StageTrace& trace, int64_t batch, in
                                    : 0];
 
       const bool positive = scale > 0.0F;
-      const float effective = positive ? threshold / scale : 0.0F;
+      const kernels::Dynamics effective =
+          dynamics_.with_threshold(positive ? dynamics_.threshold / scale : 0.0F);
       const auto compare = [&](float& membrane, float drive, Agreement& agreement) {
         const float u = membrane + drive;
-        const bool predicted = positive && u > effective;
-        membrane = carry(u, effective, predicted);
+        const bool predicted = positive && effective.fires(u);
+        membrane = effective.carried(u, predicted);
         if (!positive) return;
         agreement.both_fire += predicted && fired ? 1 : 0;
         agreement.predicted += predicted ? 1 : 0;

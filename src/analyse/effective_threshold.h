@@ -2,6 +2,7 @@
 
 #include "analyse/activity.h"
 #include "bntt/network.h"
+#include "kernels/dynamics.h"
 
 namespace bntt {
 
@@ -40,7 +41,7 @@ class StageReplay {
   ThresholdAgreement shares(const Agreement& agreement) const;
 
   const StagePlan& plan_;
-  bool delayed_ = false;
+  kernels::Dynamics dynamics_;
   bool fixed_statistics_ = false;
   double low_ = 0.0;
   double high_ = 0.0;

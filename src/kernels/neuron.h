@@ -2,9 +2,9 @@
 
 #include <cstdint>
 
-#include "bntt/network_spec.h"
 #include "bntt/signal.h"
 #include "kernels/bfloat16.h"
+#include "kernels/dynamics.h"
 #include "kernels/unpack.h"
 
 namespace bntt::kernels {
@@ -20,8 +20,8 @@ struct NeuronShape {
   int64_t words_per_pixel() const { return (channels + kSpikesPerWord - 1) / kSpikesPerWord; }
 };
 
-/// y = scale · x + shift and x̂ = (x − mean) · inverse_deviation, row by row of channels. The
-/// product is always fused into the sum it goes to: one rounding, the same in every kernel.
+/// y = scale · x + shift (see add_affine) and x̂ = (x − mean) · inverse_deviation, row by row of
+/// channels.
 struct Affine {
   const float* scale = nullptr;  // [step, row, channel]
   const float* shift = nullptr;  // [step, row, channel]
@@ -32,20 +32,6 @@ struct Affine {
   int64_t row(int64_t step, int64_t image) const {
     return step * rows_per_step + (rows_per_step > 1 ? image : 0);
   }
-};
-
-/// v_t = c_{t-1} + y_t;  o_t = [v_t > θ];  then what is carried on:
-///   instant, soft  c_t = λ (v_t − θ o_t)        delayed, soft  c_t = λ v_t − θ o_t
-///   hard           c_t = λ v_t (1 − o_t)
-/// With delayed propagation the stage after this one sees o_t one step later; that is a matter of
-/// labelling steps, see StagePlan.
-struct Dynamics {
-  float leak = 1.0F;
-  float threshold = 1.0F;
-  Reset reset = Reset::soft;
-  bool reset_before_leak = true;  // instant; false: delayed
-  bool detach_reset = true;
-  SurrogateSpec surrogate;
 };
 
 /// The currents of the window; a constant current (direct encoding) is stored once and has stride

@@ -1,12 +1,10 @@
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <numbers>
 
 #include "kernels/prefetch.h"
 #include "kernels/simd_kernels.h"
 #include "kernels/step_row.h"
-#include "kernels/surrogate.h"
 
 // One source, compiled by Highway once per target; the plain reference serves machines below AVX2.
 #undef HWY_TARGET_INCLUDE
@@ -50,7 +48,7 @@ const Number* Stored(const Currents& currents) {
   }
 }
 
-/// What is carried on after a step; see Dynamics.
+/// The three forms of Dynamics::carried.
 enum class Carry { hard, reset_then_leak, leak_then_reset };
 
 Carry CarryOf(const Dynamics& dynamics) {
@@ -58,14 +56,20 @@ Carry CarryOf(const Dynamics& dynamics) {
   return dynamics.reset_before_leak ? Carry::reset_then_leak : Carry::leak_then_reset;
 }
 
+/// Dynamics for a vector of neurons: its functions under their names, operation by operation.
 template <Carry kind>
 struct VectorDynamics {
-  Vector leak, threshold;
+  Vector leak, threshold, alpha, inverse_width;
+  bool detach_reset;
 
   explicit VectorDynamics(const Dynamics& dynamics)
-      : leak(hn::Set(Tag(), dynamics.leak)), threshold(hn::Set(Tag(), dynamics.threshold)) {}
+      : leak(hn::Set(Tag(), dynamics.leak)),
+        threshold(hn::Set(Tag(), dynamics.threshold)),
+        alpha(hn::Set(Tag(), dynamics.surrogate.alpha)),
+        inverse_width(hn::Set(Tag(), dynamics.inverse_width)),
+        detach_reset(dynamics.detach_reset) {}
 
-  HWY_INLINE Mask Fired(Vector v) const { return hn::Gt(v, threshold); }
+  HWY_INLINE Mask Fires(Vector v) const { return hn::Gt(v, threshold); }
 
   HWY_INLINE Vector Carried(Vector v, Mask fired) const {
     if constexpr (kind == Carry::hard) {
@@ -87,10 +91,31 @@ struct VectorDynamics {
     }
   }
 
-  /// ∂c/∂v · gradient, the threshold left aside.
-  HWY_INLINE Vector ThroughCarry(Vector v, Vector gradient) const {
-    const Vector leaked = hn::Mul(leak, gradient);
-    return kind == Carry::hard ? hn::IfThenZeroElse(Fired(v), leaked) : leaked;
+  template <SurrogateKind surrogate>
+  HWY_INLINE Vector SpikeSlope(Vector v) const {
+    const Vector distance = hn::Mul(hn::Sub(v, threshold), inverse_width);
+    const Vector one = hn::Set(Tag(), 1.0F);
+    if constexpr (surrogate == SurrogateKind::triangle) {
+      const Vector height = hn::Sub(one, hn::Abs(distance));
+      return hn::IfThenElseZero(hn::Gt(height, hn::Zero(Tag())), hn::Mul(alpha, height));
+    } else if constexpr (surrogate == SurrogateKind::arctan) {
+      const Vector scaled = hn::Mul(hn::Set(Tag(), std::numbers::pi_v<float>), distance);
+      return hn::Div(alpha, hn::Add(one, hn::Mul(scaled, scaled)));
+    } else {
+      static_assert(surrogate == SurrogateKind::rectangle);
+      return hn::IfThenElseZero(hn::Lt(hn::Abs(distance), hn::Set(Tag(), 0.5F)), alpha);
+    }
+  }
+
+  template <SurrogateKind surrogate>
+  HWY_INLINE Vector MembraneGradient(Vector v, Vector spike_gradient, Vector carry_gradient) const {
+    if (!detach_reset) {
+      spike_gradient = hn::Add(spike_gradient, hn::Mul(carry_gradient, ResetSlope(v)));
+    }
+    const Vector leaked = hn::Mul(leak, carry_gradient);
+    const Vector through_carry =
+        kind == Carry::hard ? hn::IfThenZeroElse(Fires(v), leaked) : leaked;
+    return hn::Add(through_carry, hn::Mul(spike_gradient, SpikeSlope<surrogate>(v)));
   }
 };
 
@@ -111,7 +136,7 @@ void SpikingStepVector(const Dynamics& dynamics, const NeuronRow& row, int64_t c
   for (int64_t p = 0; p < pixels; ++p) {
     const Vector before = hn::Add(hn::LoadU(Tag(), carry), shift);
     const Vector v = hn::MulAdd(LoadWhole(current), scale, before);
-    const Mask fired = vector_dynamics.Fired(v);
+    const Mask fired = vector_dynamics.Fires(v);
     hn::StoreU(vector_dynamics.Carried(v, fired), Tag(), carry);
     hn::StoreMaskBits(Tag(), fired, spikes);
     current += current_stride;
@@ -132,7 +157,7 @@ void SpikingStepRest(const Dynamics& dynamics, const NeuronRow& row, int64_t c) 
     float* carry = row.carry + p * row.carry_stride + c;
     const Vector current = lanes.Load(Stored<Number>(row.currents) + p * row.current_stride + c);
     const Vector v = hn::MulAdd(current, scale, hn::Add(lanes.Load(carry), shift));
-    const Mask fired = vector_dynamics.Fired(v);
+    const Mask fired = vector_dynamics.Fires(v);
     lanes.Store(vector_dynamics.Carried(v, fired), carry);
     const SpikeWord bits = lanes.Bits(fired);
     std::memcpy(row.spikes + p * row.spike_stride + c / 8, &bits, static_cast<size_t>(bytes));
@@ -155,21 +180,6 @@ void SpikingStepSimd(const Dynamics& dynamics, const NeuronRow& row) {
       {SpikingStepAs<Carry::leak_then_reset, float>,
        SpikingStepAs<Carry::leak_then_reset, BFloat16>}};
   kVariants[static_cast<int>(CarryOf(dynamics))][row.currents.halves != nullptr](dynamics, row);
-}
-
-template <SurrogateKind kind>
-HWY_INLINE Vector Slope(Vector v, Vector threshold, Vector inverse_threshold, Vector alpha) {
-  const Vector distance = hn::Mul(hn::Sub(v, threshold), inverse_threshold);
-  const Vector one = hn::Set(Tag(), 1.0F);
-  if constexpr (kind == SurrogateKind::triangle) {
-    const Vector height = hn::Sub(one, hn::Abs(distance));
-    return hn::IfThenElseZero(hn::Gt(height, hn::Zero(Tag())), hn::Mul(alpha, height));
-  } else if constexpr (kind == SurrogateKind::arctan) {
-    const Vector scaled = hn::Mul(hn::Set(Tag(), std::numbers::pi_v<float>), distance);
-    return hn::Div(alpha, hn::Add(one, hn::Mul(scaled, scaled)));
-  } else {
-    return hn::IfThenElseZero(hn::Lt(hn::Abs(distance), hn::Set(Tag(), 0.5F)), alpha);
-  }
 }
 
 template <SurrogateKind surrogate, Carry kind, typename Number>
@@ -197,7 +207,7 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
       for (int64_t i = c; i < size; i += channels) {
         const Vector v = norm.AddTo(lanes.Load(carried_gradient + i), lanes.Load(current + i));
         lanes.Store(v, membrane + i);
-        lanes.Store(vector_dynamics.Carried(v, vector_dynamics.Fired(v)), carried_gradient + i);
+        lanes.Store(vector_dynamics.Carried(v, vector_dynamics.Fires(v)), carried_gradient + i);
       }
     }
   }
@@ -207,8 +217,6 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
   const Vector pool_scale = hn::Set(Tag(), arriving.pool.scale());
   const int64_t pool_area = arriving.pool.pool_height * arriving.pool.pool_width;
   const bool in_place = arriving.data == norm_gradient;
-  const Vector alpha = hn::Set(Tag(), dynamics.surrogate.alpha);
-  const Vector inverse = hn::Set(Tag(), 1.0F / dynamics.threshold);
   std::fill_n(carried_gradient, size, 0.0F);
   for (int64_t step = shape.steps - 1; step >= 0; --step) {
     const UnitStepRow row(shape, affine, currents, block, step);
@@ -235,17 +243,12 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
         const int64_t i = p * channels + c;
         const Vector v = lanes.Load(membrane + i);
         const Vector carry_gradient = lanes.Load(carried_gradient + i);
-        Vector spike_gradient =
+        const Vector spike_gradient =
             pooled[p] < 0
                 ? hn::Zero(Tag())
                 : hn::Mul(lanes.Load(arriving_frame + pooled[p] * channels + c), pool_scale);
-        if (!dynamics.detach_reset) {
-          spike_gradient =
-              hn::Add(spike_gradient, hn::Mul(carry_gradient, vector_dynamics.ResetSlope(v)));
-        }
-        const Vector slope = Slope<surrogate>(v, vector_dynamics.threshold, inverse, alpha);
-        const Vector gradient = hn::Add(vector_dynamics.ThroughCarry(v, carry_gradient),
-                                        hn::Mul(spike_gradient, slope));
+        const Vector gradient =
+            vector_dynamics.template MembraneGradient<surrogate>(v, spike_gradient, carry_gradient);
         lanes.Store(gradient, out + i);
         lanes.Store(gradient, carried_gradient + i);
         sum = hn::Add(sum, gradient);

@@ -5,23 +5,10 @@
 
 #include "kernels/kernel_set.h"
 #include "kernels/step_row.h"
-#include "kernels/surrogate.h"
 
 // Plain loops that define what every faster variant computes, bit for bit.
 namespace bntt::kernels {
 namespace {
-
-float carried(const Dynamics& dynamics, float v, bool fired) {
-  if (dynamics.reset == Reset::hard) return fired ? 0.0F : dynamics.leak * v;
-  const float drop = fired ? dynamics.threshold : 0.0F;
-  return dynamics.reset_before_leak ? dynamics.leak * (v - drop) : dynamics.leak * v - drop;
-}
-
-/// ∂c/∂o, which a detached reset leaves out.
-float reset_slope(const Dynamics& dynamics, float v) {
-  if (dynamics.reset == Reset::hard) return -dynamics.leak * v;
-  return dynamics.reset_before_leak ? -dynamics.leak * dynamics.threshold : -dynamics.threshold;
-}
 
 void spiking_step(const Dynamics& dynamics, const NeuronRow& row) {
   constexpr int64_t kBits = 8;
@@ -31,10 +18,10 @@ void spiking_step(const Dynamics& dynamics, const NeuronRow& row) {
       for (int64_t c = first; c < std::min(first + kBits, row.channels); ++c) {
         float& kept = row.carry[p * row.carry_stride + c];
         const float current = row.currents.at(p * row.current_stride + c);
-        const float v = std::fma(current, row.scale[c], kept + row.shift[c]);
-        const bool fired = v > dynamics.threshold;
+        const float v = add_affine(kept, current, row.scale[c], row.shift[c]);
+        const bool fired = dynamics.fires(v);
         bits |= static_cast<unsigned>(fired) << (c - first);
-        kept = carried(dynamics, v, fired);
+        kept = dynamics.carried(v, fired);
       }
       row.spikes[p * row.spike_stride + first / kBits] = static_cast<uint8_t>(bits);
     }
@@ -60,7 +47,7 @@ void spiking_backward(const NeuronShape& shape, const Dynamics& dynamics, const 
         float carry = 0.0F;
         if (step > 0) {
           const float before = v[i - size];
-          carry = carried(dynamics, before, before > dynamics.threshold);
+          carry = dynamics.carried(before, dynamics.fires(before));
         }
         v[i] = row.add_to(carry, p, channels, c);
       }
@@ -81,16 +68,10 @@ void spiking_backward(const NeuronShape& shape, const Dynamics& dynamics, const 
       for (int64_t p = 0; p < pixels; ++p) {
         const int64_t i = p * channels + c;
         const int64_t pooled = arriving.pooled_pixel(block.begin + p);
-        float spike_gradient =
+        const float spike_gradient =
             pooled < 0 ? 0.0F : arriving_frame[pooled * channels + c] * pool_scale;
-        if (!dynamics.detach_reset) {
-          spike_gradient += carried_gradient[i] * reset_slope(dynamics, v[i]);
-        }
-        const bool cleared = dynamics.reset == Reset::hard && v[i] > dynamics.threshold;
-        const float through_carry = cleared ? 0.0F : dynamics.leak * carried_gradient[i];
         const float gradient =
-            through_carry +
-            spike_gradient * surrogate_slope(dynamics.surrogate, v[i], dynamics.threshold);
+            dynamics.membrane_gradient(v[i], spike_gradient, carried_gradient[i]);
         out[i] = gradient;
         carried_gradient[i] = gradient;
         sum += gradient;

@@ -1,7 +1,5 @@
 #pragma once
 
-#include <cmath>
-
 #include "kernels/neuron.h"
 
 namespace bntt::kernels {
@@ -21,7 +19,7 @@ struct StepRow {
 
   /// base + y
   float add_to(float base, int64_t pixel, int64_t channels, int64_t c) const {
-    return std::fma(current.at(pixel * channels + c), scale[c], base + shift[c]);
+    return add_affine(base, current.at(pixel * channels + c), scale[c], shift[c]);
   }
 };
 

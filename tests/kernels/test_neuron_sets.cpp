@@ -16,7 +16,7 @@ struct NeuronCase {
   MapShape map;
   int64_t pool_height = 1;
   int64_t pool_width = 1;
-  Dynamics dynamics;
+  Dynamics dynamics = dynamics_of({.leak = 1.0F}, Propagation::instant);
   bool rows_per_image = false;
   bool constant_current = false;
   bool halves = false;
@@ -45,16 +45,16 @@ NeuronCase neuron_case(MapShape map, int64_t batch, int64_t steps) {
 std::vector<Dynamics> every_dynamics() {
   std::vector<Dynamics> result;
   for (const Reset reset : {Reset::soft, Reset::hard}) {
-    for (const bool before : {true, false}) {
+    for (const Propagation propagation : {Propagation::instant, Propagation::delayed}) {
       for (const bool detach : {true, false}) {
         for (const SurrogateKind kind : {SurrogateKind::triangle, SurrogateKind::sigmoid,
                                          SurrogateKind::arctan, SurrogateKind::rectangle}) {
-          result.push_back({.leak = 0.95F,
-                            .threshold = 0.9F,
-                            .reset = reset,
-                            .reset_before_leak = before,
-                            .detach_reset = detach,
-                            .surrogate = {.kind = kind, .alpha = 0.3F}});
+          result.push_back(dynamics_of({.leak = 0.95F,
+                                        .threshold = 0.9F,
+                                        .reset = reset,
+                                        .detach_reset = detach,
+                                        .surrogate = {.kind = kind, .alpha = 0.3F}},
+                                       propagation));
         }
       }
     }
@@ -272,8 +272,9 @@ Guarded<SpikeWord> spikes_of(const KernelSet& set, const std::vector<float>& cur
   const std::vector<float> zeros(static_cast<std::size_t>(steps * channels), 0.0F);
   const std::vector<float> ones(static_cast<std::size_t>(steps * channels), 1.0F);
   Guarded<SpikeWord> spikes(steps * shape.words_per_pixel());
-  spiking_forward(set, shape, {.leak = 0.5F}, {.scale = ones.data(), .shift = zeros.data()},
-                  {current.data(), channels}, {0, 0, 1}, carry.data(), spikes.data());
+  spiking_forward(set, shape, dynamics_of({.leak = 0.5F}, Propagation::instant),
+                  {.scale = ones.data(), .shift = zeros.data()}, {current.data(), channels},
+                  {0, 0, 1}, carry.data(), spikes.data());
   return spikes;
 }
 

@@ -6,14 +6,7 @@
 namespace bntt {
 
 Spiking::Spiking(const StagePlan& plan, Propagation propagation)
-    : map_(plan.output),
-      dynamics_{
-          .leak = plan.neuron.kind == NeuronKind::integrate_and_fire ? 1.0F : plan.neuron.leak,
-          .threshold = plan.neuron.threshold,
-          .reset = plan.neuron.reset,
-          .reset_before_leak = propagation == Propagation::instant,
-          .detach_reset = plan.neuron.detach_reset,
-          .surrogate = plan.neuron.surrogate} {}
+    : map_(plan.output), dynamics_(kernels::dynamics_of(plan.neuron, propagation)) {}
 
 Signal Spiking::forward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
                         const kernels::Currents& currents, float* carry) const {

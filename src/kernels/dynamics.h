@@ -1,0 +1,111 @@
+#pragma once
+
+#include <cmath>
+#include <numbers>
+
+#include "bntt/network_spec.h"
+
+namespace bntt::kernels {
+
+/// base + y with y = scale · x + shift. The product is always fused into the sum it goes to: one
+/// rounding, the same in every kernel.
+inline float add_affine(float base, float x, float scale, float shift) {
+  return std::fma(x, scale, base + shift);
+}
+
+/// One step of a neuron, and the slopes of it:
+///
+///   v_t = c_{t-1} + y_t;  o_t = [v_t > θ];  then what is carried on:
+///   instant, soft  c_t = λ (v_t − θ o_t)        delayed, soft  c_t = λ v_t − θ o_t
+///   hard           c_t = λ v_t (1 − o_t)
+///
+/// With delayed propagation the stage after this one sees o_t one step later; that is a matter of
+/// labelling steps, see StagePlan.
+///
+/// Everything that computes spikes uses these functions. The only other form is that of the vector
+/// kernels (neuron_simd.cpp), which gives the same bits.
+struct Dynamics {
+  float leak;
+  float threshold;
+  Reset reset;
+  bool reset_before_leak;  // instant; false: delayed
+  bool detach_reset;
+  SurrogateSpec surrogate;
+  float inverse_width;  // of the surrogate, 1/V
+
+  /// The same neuron with another threshold.
+  Dynamics with_threshold(float other) const {
+    Dynamics result = *this;
+    result.set_threshold(other);
+    return result;
+  }
+
+  /// o
+  bool fires(float v) const { return v > threshold; }
+
+  /// c
+  float carried(float v, bool fired) const {
+    if (reset == Reset::hard) return fired ? 0.0F : leak * v;
+    const float drop = fired ? threshold : 0.0F;
+    return reset_before_leak ? leak * (v - drop) : leak * v - drop;
+  }
+
+  /// ∂c/∂o, which a detached reset leaves out.
+  float reset_slope(float v) const {
+    if (reset == Reset::hard) return -leak * v;
+    return reset_before_leak ? -leak * threshold : -threshold;
+  }
+
+  /// ∂o/∂v; the shapes are defined at SurrogateKind.
+  float spike_slope(float v) const {
+    const float distance = (v - threshold) * inverse_width;
+    switch (surrogate.kind) {
+      case SurrogateKind::triangle: {
+        const float height = 1.0F - std::fabs(distance);
+        return height > 0.0F ? surrogate.alpha * height : 0.0F;
+      }
+      case SurrogateKind::sigmoid: {
+        const float s = 1.0F / (1.0F + std::exp(-4.0F * distance));
+        return surrogate.alpha * 4.0F * s * (1.0F - s);
+      }
+      case SurrogateKind::arctan: {
+        const float scaled = std::numbers::pi_v<float> * distance;
+        return surrogate.alpha / (1.0F + scaled * scaled);
+      }
+      case SurrogateKind::rectangle:
+        break;
+    }
+    return std::fabs(distance) < 0.5F ? surrogate.alpha : 0.0F;
+  }
+
+  /// ∂L/∂v from ∂L/∂o and ∂L/∂c.
+  float membrane_gradient(float v, float spike_gradient, float carry_gradient) const {
+    if (!detach_reset) spike_gradient += carry_gradient * reset_slope(v);
+    const bool cleared = reset == Reset::hard && fires(v);
+    const float through_carry = cleared ? 0.0F : leak * carry_gradient;
+    return through_carry + spike_gradient * spike_slope(v);
+  }
+
+ private:
+  // What follows from other fields is set in one place: only dynamics_of makes Dynamics.
+  Dynamics() = default;
+  friend Dynamics dynamics_of(const NeuronSpec& neuron, Propagation propagation);
+
+  void set_threshold(float value) {
+    threshold = value;
+    inverse_width = 1.0F / threshold;
+  }
+};
+
+inline Dynamics dynamics_of(const NeuronSpec& neuron, Propagation propagation) {
+  Dynamics result;
+  result.leak = neuron.kind == NeuronKind::integrate_and_fire ? 1.0F : neuron.leak;
+  result.reset = neuron.reset;
+  result.reset_before_leak = propagation == Propagation::instant;
+  result.detach_reset = neuron.detach_reset;
+  result.surrogate = neuron.surrogate;
+  result.set_threshold(neuron.threshold);
+  return result;
+}
+
+}  // namespace bntt::kernels
