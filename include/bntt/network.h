@@ -11,32 +11,27 @@
 #include "bntt/buffer.h"
 #include "bntt/network_spec.h"
 #include "bntt/norm_state.h"
+#include "bntt/parameter.h"
 #include "bntt/precision.h"
 #include "bntt/signal.h"
 
 namespace bntt {
 
-/// Numbers that training moves, with their gradient.
-struct Parameter {
-  enum class Kind { weight, gain };
-
-  std::string name;  ///< as in a state dict: conv1.weight, conv1.norm.weight
-  Kind kind = Kind::weight;
-  std::vector<int64_t>
-      pytorch_shape;  ///< [out, in, 3, 3], [out, in] or, for γ, [step, channel] or [channel]
-  int64_t input_channels = 1;  ///< of a weight: with a map of several pixels, less than its inputs
-  Buffer<float> value;         ///< weights: [tap or pixel, in, out]; γ: [step or 1, channel]
-  Buffer<float> gradient;
-};
-
-/// What the forward pass of one stage keeps for the backward pass: per neuron-step one bit and one
-/// float, or half of one.
-struct StageTrace {
-  Buffer<float> current;  ///< [step, batch, y, x, channel]; one step when `current_constant`
+/// What the forward pass of a branch keeps for the backward pass: one float per neuron-step, or
+/// half of one.
+struct BranchTrace {
+  Buffer<float> current;  ///< [step, batch, y, x, channel]; one step when `current_constant`; bias
+                          ///< left out
   Buffer<uint16_t> half_current;  ///< instead of it, in mixed precision: bf16
   bool current_constant = false;
   NormTrace norm;
-  Signal output;  ///< spikes, or the activations of ReLU neurons; nothing for the readout
+};
+
+/// What the forward pass of one stage keeps for the backward pass: what its branches keep, and one
+/// bit per neuron-step.
+struct StageTrace {
+  std::vector<BranchTrace> branches;
+  Signal output;  ///< spikes, or the values of ReLU neurons and of none; nothing for the readout
 };
 
 /// What a trace holds.
@@ -57,13 +52,14 @@ class PreparedNetwork;
 /// Everything that a running network remembers from step to step.
 struct ChainState {
   int64_t batch = 0;
-  int64_t steps_done = 0;  ///< of active_steps(spec)
-  std::vector<Buffer<float>>
-      membranes;  ///< per stage [batch, y, x, channel]; the readout's: its voltage
+  int64_t steps_done = 0;                ///< of active_steps(spec)
+  std::vector<Buffer<float>> membranes;  ///< per stage [batch, y, x, channel], empty for neurons
+                                         ///< without state; the readout's: its voltage
   /// The network's weights as they were when the state was started, in the layouts that inference
   /// reads. The network must outlive the state and keep its numbers meanwhile.
   std::shared_ptr<const PreparedNetwork> prepared;
-  Buffer<float> first_current;  ///< of the first synapse, for AdvanceOptions::same_input
+  /// Of branches that read a constant input, for AdvanceOptions::same_input: [stage][branch].
+  std::vector<std::vector<Buffer<float>>> constant_currents;
 };
 
 /// Keeps these images, in this order: the others have left the batch.
@@ -75,8 +71,8 @@ struct Activity {
   int64_t images = 0;
 };
 
-/// The steps at which each synapse works. At the others it adds 0 to the membrane, as if its
-/// current were the mean, and costs nothing.
+/// The steps at which the synapses of each stage work. At the others they add 0 to the membrane, as
+/// if their current were the mean, and cost nothing.
 struct StepWindows {
   std::vector<std::vector<bool>> active;  ///< [stage][step of the run]; empty: always
 
@@ -86,20 +82,27 @@ struct StepWindows {
 struct AdvanceOptions {
   Activity* activity = nullptr;
   const StepWindows* windows = nullptr;
-  /// The constant input of this window is that of all windows so far: the first synapse runs once.
+  /// The constant input of this window is that of all windows so far: synapses that read it run
+  /// once.
   bool same_input = false;
-  /// Called for every stage with its local first step, what it got and what it gives.
-  std::function<void(std::size_t stage, int64_t first, const Signal& input, const Signal& output)>
+  /// Called for every stage with its local first step, what each of its branches reads (sources
+  /// added up) and what it gives.
+  std::function<void(std::size_t stage, int64_t first, const std::vector<const Signal*>& inputs,
+                     const Signal& output)>
       observe;
 };
 
 class Stage;
+struct Place;
+struct ParameterDeclaration;
+struct StatisticDeclaration;
 struct StageNumbers;
 
-/// The whole chain, forward and backward, over windows of steps.
+/// The whole network, forward and backward, over windows of steps.
 class Network {
  public:
-  /// Weights are Xavier-uniform with gain 2, drawn from the seed alone; every γ is 1.
+  /// Every parameter starts as its piece declares: weights Xavier-uniform with gain 2, drawn from
+  /// the seed alone, gains 1, shifts and biases 0.
   Network(NetworkSpec spec, uint64_t seed);
   Network(Network&&) noexcept;
   Network& operator=(Network&&) noexcept;
@@ -107,20 +110,25 @@ class Network {
 
   const NetworkSpec& spec() const { return spec_; }
   const std::vector<StagePlan>& stages() const { return plans_; }
+  /// Stage by stage: of every branch the synapse's and the norm's, then the neurons'.
   std::vector<Parameter>& parameters() { return parameters_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
-  std::vector<RunningStatistics>& statistics() { return statistics_; }
-  const std::vector<RunningStatistics>& statistics() const { return statistics_; }
+  std::vector<Statistic>& statistics() { return statistics_; }
+  const std::vector<Statistic>& statistics() const { return statistics_; }
 
-  /// When each stage's convolution goes dense; one entry per stage.
+  /// When each branch's synapse goes dense; one entry per branch, stage by stage.
   const std::vector<BreakEven>& break_even() const { return break_even_; }
+  /// Throws Error unless there is one entry per branch.
   void set_break_even(std::vector<BreakEven> break_even);
 
   Precision precision() const { return precision_; }
   void set_precision(Precision precision) { precision_ = precision; }
 
-  /// γ of a stage, or null where its norm has none.
-  const Parameter* gain(std::size_t stage) const;
+  /// γ of a branch, or null where its norm has none.
+  const Parameter* gain(std::size_t stage, std::size_t branch = 0) const;
+  /// Those of a branch's norm, and of a stage's neurons.
+  std::span<const Statistic> norm_statistics(std::size_t stage, std::size_t branch = 0) const;
+  std::span<const Parameter> neuron_parameters(std::size_t stage) const;
 
   /// One window of all active steps, kept for backward. The input has active_steps(spec) steps.
   Trace forward(Signal input, NormMode mode, Keep keep = Keep::everything);
@@ -143,6 +151,23 @@ class Network {
   Buffer<float> logits(const ChainState& state) const;
 
  private:
+  /// Where the numbers of a stage begin and end.
+  struct Range {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+  };
+  struct BranchRanges {
+    Range synapse;
+    Range norm;
+    Range statistics;
+  };
+  struct StageRanges {
+    std::vector<BranchRanges> branches;
+    Range neurons;
+  };
+  Range declare(const std::string& prefix, const std::vector<ParameterDeclaration>& declarations,
+                uint64_t seed, const Place& place);
+  Range declare(const std::string& prefix, const std::vector<StatisticDeclaration>& declarations);
   StageNumbers numbers(std::size_t stage, const PreparedNetwork& prepared) const;
   std::shared_ptr<const PreparedNetwork> prepare() const;
   float readout_scale() const;
@@ -155,17 +180,13 @@ class Network {
 
   NetworkSpec spec_;
   std::vector<StagePlan> plans_;
-  std::vector<Parameter> parameters_;          // weight, then γ if any, stage by stage
-  std::vector<RunningStatistics> statistics_;  // one per stage
-  std::vector<std::size_t> weight_index_;      // of each stage, in parameters_
+  std::vector<Parameter> parameters_;
+  std::vector<Statistic> statistics_;
+  std::vector<StageRanges> ranges_;
+  std::vector<int64_t> last_reader_;  // of each stage's output
   std::vector<std::unique_ptr<Stage>> stages_;
   std::vector<BreakEven> break_even_;
   Precision precision_ = Precision::fp32;
 };
-
-/// [tap or pixel, in, out] as kept in memory to [out, in, tap or pixel] as PyTorch has it, and
-/// back.
-Buffer<float> to_pytorch_order(const Parameter& parameter, const Buffer<float>& values);
-Buffer<float> from_pytorch_order(const Parameter& parameter, const Buffer<float>& values);
 
 }  // namespace bntt

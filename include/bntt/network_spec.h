@@ -9,22 +9,17 @@
 
 namespace bntt {
 
-enum class NormKind {
-  none,
-  bntt,     ///< statistics and gain of every step their own
-  bn,       ///< statistics of each step's batch; gain and running statistics shared by all steps
-  bn_time,  ///< statistics over batch, space and all steps together
-  layer,    ///< statistics per sample and step over channels and space
-};
-
 struct NormSpec {
-  NormKind kind = NormKind::bntt;
+  std::string kind = "bntt";  ///< a name of norm_kinds()
   float epsilon = 1e-4F;
-  float momentum = 0.1F;  ///< weight of the newest batch in the running statistics
+  float momentum = 0.1F;    ///< weight of the newest batch in the running statistics
+  bool shift = false;       ///< β beside γ: y = γ x̂ + β
+  float gain_start = 1.0F;  ///< first value of γ
+  float alpha = 0.0F;       ///< tdbn: its α; 0: 1/√n, n the branches of the stage
   bool operator==(const NormSpec&) const = default;
 };
 
-/// ∂spike/∂membrane, as a function of the distance from the threshold d = (v − θ)/θ.
+/// ∂spike/∂membrane, as a function of the distance from the threshold d = (v − θ)/width.
 enum class SurrogateKind {
   triangle,   ///< α max(0, 1 − |d|): the paper's
   sigmoid,    ///< α 4 s(kd)(1 − s(kd)) with k = 4, s the logistic function
@@ -35,16 +30,23 @@ enum class SurrogateKind {
 struct SurrogateSpec {
   SurrogateKind kind = SurrogateKind::triangle;
   float alpha = 0.3F;  ///< height at the threshold
+  float width = 0.0F;  ///< volts; 0: the threshold
   bool operator==(const SurrogateSpec&) const = default;
 };
 
-enum class NeuronKind { lif, integrate_and_fire, relu };
 enum class Reset { soft, hard };
 
+/// When a neuron fires.
+enum class Fire {
+  gt,  ///< v > θ
+  ge,  ///< v >= θ
+};
+
 struct NeuronSpec {
-  NeuronKind kind = NeuronKind::lif;
-  float leak = 0.95F;  ///< λ; only of lif: integrate_and_fire keeps everything
+  std::string kind = "lif";  ///< a name of neuron_kinds()
+  float leak = 0.95F;        ///< λ of lif; plif starts there; if keeps everything
   float threshold = 1.0F;
+  Fire fire = Fire::gt;
   Reset reset = Reset::soft;
   bool detach_reset = true;  ///< the reset carries no gradient
   SurrogateSpec surrogate;
@@ -54,9 +56,10 @@ struct NeuronSpec {
 /// When a spike arrives at the next stage.
 enum class Propagation {
   instant,  ///< in the step in which it was fired
-  delayed,  ///< one step later
+  delayed,  ///< one step later; only for chains
 };
 
+/// 3x3, stride 1, padding 1, no bias.
 struct Conv3x3 {
   int64_t channels = 1;
   NormSpec norm;
@@ -64,31 +67,100 @@ struct Conv3x3 {
   bool operator==(const Conv3x3&) const = default;
 };
 
+/// Fully connected.
 struct Dense {
   int64_t features = 1;
   NormSpec norm;
   NeuronSpec neuron;
+  bool bias = false;
   bool operator==(const Dense&) const = default;
 };
 
-/// Averages size x size pixels; a rest at the right and lower edge is dropped. Size 0 averages the
-/// whole map.
+/// Averages size x size pixels; a rest at the right and lower edge is dropped. Size 0 takes the
+/// whole map. A pool belongs to the stage after it.
 struct AvgPool {
   int64_t size = 2;
   bool operator==(const AvgPool&) const = default;
 };
 
+struct SumPool {
+  int64_t size = 2;
+  bool operator==(const SumPool&) const = default;
+};
+
+struct MaxPool {
+  int64_t size = 2;
+  bool operator==(const MaxPool&) const = default;
+};
+
 /// Fully connected, and only accumulates: no leak, no threshold.
 struct Readout {
   int64_t classes = 10;
-  NormSpec norm = {.kind = NormKind::none};
+  NormSpec norm = {.kind = "none"};
   bool divide_by_steps = true;
+  bool bias = false;
+  /// Earlier stages whose spikes are added up; empty: the stage before.
+  std::vector<std::string> source;
   bool operator==(const Readout&) const = default;
 };
 
-using StageSpec = std::variant<Conv3x3, Dense, AvgPool, Readout>;
+/// A convolution of any size.
+struct Conv {
+  int64_t channels = 1;
+  int64_t kernel = 3;
+  int64_t stride = 1;
+  int64_t padding = 1;
+  bool bias = false;
+  NormSpec norm;
+  NeuronSpec neuron;
+  bool operator==(const Conv&) const = default;
+};
 
-/// A network is data: a chain of stages, run for a number of steps.
+enum class SynapseKind { conv, dense, identity };
+
+struct SynapseSpec {
+  SynapseKind kind = SynapseKind::conv;
+  int64_t outputs = 1;  ///< channels or features; identity has those of its source
+  int64_t kernel = 3;   ///< kernel, stride and padding of a convolution
+  int64_t stride = 1;
+  int64_t padding = 1;
+  bool bias = false;
+  bool operator==(const SynapseSpec&) const = default;
+};
+
+struct PoolSpec {
+  PoolKind kind = PoolKind::average;
+  int64_t size = 1;  ///< 1: none; 0: the whole map
+  bool operator==(const PoolSpec&) const = default;
+};
+
+/// The name of the network's input among the sources of a branch.
+inline constexpr const char* kInputName = "input";
+
+/// source → pool → synapse → norm.
+struct BranchSpec {
+  /// Names of earlier stages, or "input". Of several, the spikes are added up. Empty: the stage
+  /// before.
+  std::vector<std::string> source;
+  PoolSpec pool;
+  SynapseSpec synapse;
+  NormSpec norm;
+  bool operator==(const BranchSpec&) const = default;
+};
+
+/// neurons(Σ over branches of norm(synapse(source))). The other stages are chains of such stages
+/// with one branch, written shorter.
+struct BranchedStage {
+  std::string name;  ///< empty: conv3, fc1, ... as in a chain
+  std::vector<BranchSpec> branches;
+  NeuronSpec neuron;
+  bool operator==(const BranchedStage&) const = default;
+};
+
+using StageSpec =
+    std::variant<Conv3x3, Dense, AvgPool, Readout, Conv, SumPool, MaxPool, BranchedStage>;
+
+/// A network is data: stages in the order in which they run, for a number of steps.
 struct NetworkSpec {
   MapShape input;
   int64_t steps = 25;
@@ -97,21 +169,40 @@ struct NetworkSpec {
   bool operator==(const NetworkSpec&) const = default;
 };
 
-enum class SynapseKind { conv3x3, dense };
+/// A branch with everything that follows from the spec.
+struct BranchPlan {
+  /// The stage before the first one: the network's input.
+  static constexpr int64_t kInput = -1;
 
-/// One weighted stage with everything that follows from the spec. A pool belongs to the stage after
-/// it: pooled spikes are read through the pool, never stored.
-struct StagePlan {
-  std::string name;  ///< conv1, conv2, ..., fc1, ...; the readout is the last fc
-  SynapseKind synapse = SynapseKind::conv3x3;
+  std::string name;              ///< prefix of its numbers: conv1, or block2.branch2
+  std::vector<int64_t> sources;  ///< stages whose outputs are added up, or kInput
+  MapShape source;               ///< the map that they hand over, before pooling
+  PoolKind pool = PoolKind::average;
+  int64_t pool_height = 1;
+  int64_t pool_width = 1;
+  MapShape input;  ///< source after pooling
+  SynapseKind synapse = SynapseKind::conv;
+  ConvGeometry geometry;  ///< of a convolution
+  bool bias = false;
+  MapShape output;
   NormSpec norm;
+
+  int64_t fan_in = 0;      ///< inputs of one output neuron
+  int64_t weights = 0;     ///< synapse weights; 0 for identity
+  int64_t gains = 0;       ///< γ values, all steps together
+  int64_t parameters = 0;  ///< everything that is trained: weights, bias, and the norm's
+  int64_t macs = 0;        ///< dense multiply-adds per image and step
+
+  bool pools() const { return pool_height > 1 || pool_width > 1; }
+};
+
+/// One stage with everything that follows from the spec. Pooled spikes are read through the pool,
+/// never stored (those of a max pool excepted).
+struct StagePlan {
+  std::string name;  ///< its own, or conv1, conv2, ..., fc1, ...; the readout is the last fc
+  std::vector<BranchPlan> branches;
   NeuronSpec neuron;
   bool readout = false;
-
-  MapShape source;          ///< the map that the stage before hands over, before pooling
-  int64_t pool_height = 1;  ///< pooling window between source and this synapse
-  int64_t pool_width = 1;
-  MapShape input;   ///< source after pooling
   MapShape output;  ///< of this stage's neurons
 
   /// The steps of the whole run in which this stage's work can reach the readout: with delayed
@@ -120,13 +211,14 @@ struct StagePlan {
   int64_t first_step = 0;
   int64_t active_steps = 0;
 
-  int64_t fan_in = 0;   ///< inputs of one output neuron
-  int64_t weights = 0;  ///< synapse weights
-  int64_t gains = 0;    ///< γ values, all steps together
-  int64_t neurons = 0;  ///< 0 for the readout
-  int64_t macs = 0;     ///< dense multiply-adds per image and step
+  // Sums over the branches.
+  int64_t weights = 0;
+  int64_t gains = 0;
+  int64_t parameters = 0;  ///< those of the neurons included
+  int64_t macs = 0;
+  int64_t neurons = 0;  ///< that fire or rectify: 0 for the readout and for neurons `none`
 
-  int64_t parameters() const { return weights + gains; }
+  bool spikes() const { return !readout && neuron.kind != "relu" && neuron.kind != "none"; }
 };
 
 /// Validates the spec and computes shapes and counts. Throws Error, in one sentence, for a spec
@@ -136,6 +228,15 @@ std::vector<StagePlan> plan_stages(const NetworkSpec& spec);
 /// Steps that do something: all, or with delayed propagation all but one per hidden stage.
 int64_t active_steps(const NetworkSpec& spec);
 int64_t classes_of(const NetworkSpec& spec);
+const Readout& readout_of(const NetworkSpec& spec);
+
+/// What `kind` of a NormSpec or NeuronSpec may be.
+struct KindInfo {
+  std::string name;
+  std::string meaning;
+};
+std::vector<KindInfo> norm_kinds();
+std::vector<KindInfo> neuron_kinds();
 
 /// Round trips: parse(format(spec)) == spec. `origin` names the source of the text in error
 /// messages.

@@ -74,6 +74,8 @@ const MapShape& signal_shape(const Signal& signal);
 
 /// Steps [begin, begin + count) of a signal.
 Signal slice_steps(const Signal& signal, int64_t begin, int64_t count);
+/// The steps of all parts, one after the other; the parts are of one kind, shape and batch.
+Signal join_steps(const std::vector<Signal>& parts);
 /// These images of a signal, in this order.
 Signal keep_images(const Signal& signal, std::span<const int64_t> images);
 

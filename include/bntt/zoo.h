@@ -16,7 +16,7 @@ struct ZooOptions {
   Propagation propagation = Propagation::instant;
   NormSpec norm;
   NeuronSpec neuron;
-  NormSpec readout_norm = {.kind = NormKind::none};
+  NormSpec readout_norm = {.kind = "none"};
   bool divide_by_steps = true;
 };
 

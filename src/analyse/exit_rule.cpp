@@ -36,7 +36,7 @@ GainMeans gain_means(const Network& network) {
     auto& signed_mean = means.signed_mean.emplace_back();
     auto& magnitude = means.magnitude.emplace_back();
     const StagePlan& plan = network.stages()[i];
-    if (plan.norm.kind != NormKind::bntt) continue;
+    if (plan.norm.kind != "bntt") continue;
     const Buffer<float>& gain = network.gain(i)->value;
     const int64_t channels = plan.output.channels;
     for (int64_t step = 0; step < network.spec().steps; ++step) {
@@ -54,8 +54,8 @@ GainMeans gain_means(const Network& network) {
 }
 
 bool has_step_gains(const Network& network) {
-  return std::ranges::any_of(
-      network.stages(), [](const StagePlan& plan) { return plan.norm.kind == NormKind::bntt; });
+  return std::ranges::any_of(network.stages(),
+                             [](const StagePlan& plan) { return plan.norm.kind == "bntt"; });
 }
 
 int64_t exit_step(const Network& network, double threshold) {

@@ -36,8 +36,6 @@ OpenRun open_run(const std::filesystem::path& directory, const OpenRunOptions& o
           validation};
 }
 
-bool is_spiking(const Network& network) {
-  return network.stages().front().neuron.kind != NeuronKind::relu;
-}
+bool is_spiking(const Network& network) { return network.stages().front().neuron.kind != "relu"; }
 
 }  // namespace bntt

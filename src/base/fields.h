@@ -25,6 +25,7 @@
 ///   void visit_fields(Visitor& visit, SgdSpec& sgd) {
 ///     visit("batch", sgd.batch, at_least(1));
 ///     visit("surrogate", sgd.surrogate);
+///     visit.optional("width", sgd.width, 0.0F);  // written only where it is not 0
 ///   }
 ///
 /// A field is a bool, a number, a string, an enum with names, a described struct, a vector or an
@@ -140,6 +141,13 @@ class Reader {
     if (found != object_.end()) read(*found, value, limits, place_.below(key));
   }
 
+  /// A field that files leave out where it has its usual value.
+  template <typename T>
+  void optional(std::string_view key, T& value, const std::type_identity_t<T>& /*usual*/,
+                const Limits& limits = {}) {
+    (*this)(key, value, limits);
+  }
+
   void allow(std::string_view key) { known_.emplace_back(key); }
 
   /// To be called after the visit: every key must have been asked for.
@@ -163,6 +171,11 @@ class Writer {
   void operator()(std::string_view key, const T& value, const Limits& = {}) {
     Json written = write(value);
     if (!written.is_null()) object_[std::string(key)] = std::move(written);
+  }
+  template <typename T>
+  void optional(std::string_view key, const T& value, const std::type_identity_t<T>& usual,
+                const Limits& = {}) {
+    if (!(value == usual)) (*this)(key, value);
   }
 
   Json take() { return std::move(object_); }

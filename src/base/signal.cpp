@@ -66,6 +66,35 @@ Signal slice_steps(const Signal& signal, int64_t begin, int64_t count) {
   return slice;
 }
 
+Signal join_steps(const std::vector<Signal>& parts) {
+  BNTT_CHECK(!parts.empty());
+  int64_t steps = 0;
+  for (const Signal& part : parts) steps += signal_steps(part);
+  if (const auto* first = std::get_if<SpikeTrain>(&parts.front())) {
+    SpikeTrain joined(steps, first->batch(), first->shape(), first->plane_weights());
+    int64_t begin = 0;
+    for (const Signal& part : parts) {
+      const auto& spikes = std::get<SpikeTrain>(part);
+      const int64_t words = spikes.steps() * spikes.batch() * spikes.words_per_frame();
+      for (int64_t plane = 0; plane < spikes.planes(); ++plane) {
+        std::copy_n(spikes.frame(plane, 0, 0), words, joined.frame(plane, begin, 0));
+      }
+      begin += spikes.steps();
+    }
+    return joined;
+  }
+  const auto& first = std::get<DenseTrain>(parts.front());
+  DenseTrain joined{steps, first.batch, first.shape, false,
+                    Buffer<float>(steps * first.batch * first.shape.size())};
+  float* to = joined.values.data();
+  for (const Signal& part : parts) {
+    const auto& dense = std::get<DenseTrain>(part);
+    BNTT_CHECK(!dense.constant);
+    to = std::copy(dense.values.begin(), dense.values.end(), to);
+  }
+  return joined;
+}
+
 Signal keep_images(const Signal& signal, std::span<const int64_t> images) {
   const auto batch = static_cast<int64_t>(images.size());
   if (const auto* spikes = std::get_if<SpikeTrain>(&signal)) {

@@ -60,7 +60,7 @@ DensityFinder::DensityFinder(Workload& workload, Kind kind, int64_t images)
     gains_.push_back(parameter.kind == Parameter::Kind::gain ? parameter.value : Buffer<float>());
   }
   for (const StagePlan& plan : workload.network.stages()) {
-    if (!plan.readout && plan.neuron.kind == NeuronKind::relu) {
+    if (!plan.readout && plan.neuron.kind == "relu") {
       fail("bench: stage {} has ReLU neurons, expected spiking ones", plan.name);
     }
     if (!plan.readout && plan.gains == 0) {

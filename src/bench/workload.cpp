@@ -111,7 +111,7 @@ Network rebuild(const Network& network, NetworkSpec spec) {
 /// Those of the run, or what this machine knows or measures, as before a run's first step.
 void choose_break_even(Network& network, const std::vector<double>& of_run) {
   network.set_break_even(of_run.empty() ? machine_break_even(network.stages(), break_even_file())
-                                        : break_even_from(of_run, network.stages().size()));
+                                        : break_even_from(of_run, network.break_even().size()));
 }
 
 Workload workload_of_run(const WorkloadOptions& options) {

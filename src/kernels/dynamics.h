@@ -50,6 +50,13 @@ struct Dynamics {
     return reset_before_leak ? leak * (v - drop) : leak * v - drop;
   }
 
+  /// What of v is left to leak: c is that times the leak, but for the soft reset of delayed
+  /// propagation, which comes after it.
+  float left_to_leak(float v, bool fired) const {
+    if (reset == Reset::hard) return fired ? 0.0F : v;
+    return reset_before_leak && fired ? v - threshold : v;
+  }
+
   /// ∂c/∂o, which a detached reset leaves out.
   float reset_slope(float v) const {
     if (reset == Reset::hard) return -leak * v;
@@ -99,7 +106,7 @@ struct Dynamics {
 
 inline Dynamics dynamics_of(const NeuronSpec& neuron, Propagation propagation) {
   Dynamics result;
-  result.leak = neuron.kind == NeuronKind::integrate_and_fire ? 1.0F : neuron.leak;
+  result.leak = neuron.leak;
   result.reset = neuron.reset;
   result.reset_before_leak = propagation == Propagation::instant;
   result.detach_reset = neuron.detach_reset;

@@ -34,6 +34,8 @@ struct KernelSet {
   SpikingStep* spiking_step = nullptr;
   SpikingBackward* spiking_backward = nullptr;
   NormBackward* norm_backward = nullptr;
+  AddNormalised* add_normalised = nullptr;
+  AddGradientSums* gradient_sums = nullptr;
   ChannelMoments* channel_moments = nullptr;
   AddSpikes* add_spikes = nullptr;
   CountSpikes* count_spikes = nullptr;

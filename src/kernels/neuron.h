@@ -137,4 +137,20 @@ using NormBackward = void(const NeuronShape& shape, const Affine& affine,
                           const NormGradientRows& rows, const Currents& currents,
                           const PixelBlock& block, float* gradient);
 
+struct NormalisedRow {
+  int64_t pixels = 0;
+  int64_t channels = 0;
+  const float* scale = nullptr;
+  const float* shift = nullptr;
+  Currents currents;
+  int64_t current_stride = 0;
+  bool accumulate = false;
+  float* out = nullptr;
+  int64_t out_stride = 0;
+};
+using AddNormalised = void(const NormalisedRow& row);
+using AddGradientSums = void(const NeuronShape& shape, const Affine& affine,
+                             const Currents& currents, const float* gradient,
+                             const PixelBlock& block, const GradientSums& sums);
+
 }  // namespace bntt::kernels

@@ -108,6 +108,36 @@ void norm_backward(const NeuronShape& shape, const Affine& affine, const NormGra
   }
 }
 
+void add_normalised(const NormalisedRow& row) {
+  for (int64_t p = 0; p < row.pixels; ++p) {
+    for (int64_t c = 0; c < row.channels; ++c) {
+      float& out = row.out[p * row.out_stride + c];
+      out = std::fma(row.currents.at(p * row.current_stride + c), row.scale[c],
+                     (row.accumulate ? out : 0.0F) + row.shift[c]);
+    }
+  }
+}
+
+void gradient_sums(const NeuronShape& shape, const Affine& affine, const Currents& currents,
+                   const float* gradient, const PixelBlock& block, const GradientSums& sums) {
+  const int64_t channels = shape.channels;
+  for (int64_t step = 0; step < shape.steps; ++step) {
+    const UnitStepRow row(shape, affine, currents, block, step);
+    const float* g =
+        gradient + ((step * shape.batch + block.image) * shape.pixels + block.begin) * channels;
+    for (int64_t c = 0; c < channels; ++c) {
+      float sum = 0.0F;
+      float sum_unit = 0.0F;
+      for (int64_t p = 0; p < block.end - block.begin; ++p) {
+        sum += g[p * channels + c];
+        sum_unit += g[p * channels + c] * row.unit(p, channels, c);
+      }
+      sums.gradient[step * channels + c] += sum;
+      sums.gradient_times_unit[step * channels + c] += sum_unit;
+    }
+  }
+}
+
 void channel_moments(const float* values, int64_t samples, int64_t channels, float* mean,
                      float* squared_deviations) {
   for (int64_t c = 0; c < channels; ++c) {
@@ -266,6 +296,8 @@ KernelSet reference_kernels() {
                 .spiking_step = spiking_step,
                 .spiking_backward = spiking_backward,
                 .norm_backward = norm_backward,
+                .add_normalised = add_normalised,
+                .gradient_sums = gradient_sums,
                 .channel_moments = channel_moments,
                 .add_spikes = add_spikes,
                 .count_spikes = count_set_bits,

@@ -1,117 +1,194 @@
 #include "bntt/network.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
-#include "base/check.h"
 #include "base/fail.h"
 #include "base/random.h"
 #include "kernels/unpack.h"
-#include "layers/unpacked_frames.h"
+#include "layers/declaration.h"
+#include "layers/synapses/prepared_weights.h"
+#include "model/branch_input.h"
 #include "model/stage.h"
 
 namespace bntt {
 namespace {
 
-std::vector<int64_t> pytorch_shape(const StagePlan& plan) {
-  if (plan.synapse == SynapseKind::conv3x3) {
-    return {plan.output.channels, plan.input.channels, 3, 3};
+Buffer<float> first_values(const ParameterDeclaration& declared, uint64_t seed,
+                           const Place& place) {
+  Buffer<float> values(size_of(declared.pytorch_shape));
+  if (const float* constant = std::get_if<float>(&declared.start)) {
+    values.fill(*constant);
+    return values;
   }
-  return {plan.output.channels, plan.input.size()};
-}
-
-// Xavier uniform with gain 2: U(−a, a), a = 2 √(6 / (fan_in + fan_out)).
-Buffer<float> xavier_weights(const StagePlan& plan, uint64_t seed, uint32_t stage) {
-  const int64_t taps = plan.synapse == SynapseKind::conv3x3 ? 9 : 1;
-  const auto fan_out = static_cast<double>(taps * plan.output.channels);
-  const auto bound =
-      static_cast<float>(2.0 * std::sqrt(6.0 / (static_cast<double>(plan.fan_in) + fan_out)));
-  Buffer<float> weights(plan.weights);
-  for (int64_t i = 0; i < weights.size(); i += 4) {
-    const auto bits =
-        draw4(seed, Purpose::weights, {.sample = stage, .block = static_cast<uint32_t>(i / 4)});
-    for (int64_t k = 0; k < std::min<int64_t>(4, weights.size() - i); ++k) {
-      weights[i + k] = bound * (2.0F * uniform01(bits[k]) - 1.0F);
+  const auto& start = std::get<XavierStart>(declared.start);
+  const auto fans = static_cast<double>(start.fan_in) + static_cast<double>(start.fan_out);
+  const auto bound = static_cast<float>(2.0 * std::sqrt(6.0 / fans));
+  for (int64_t i = 0; i < values.size(); i += 4) {
+    Place at = place;
+    at.block = static_cast<uint32_t>(i / 4);
+    const auto bits = draw4(seed, Purpose::weights, at);
+    for (int64_t k = 0; k < std::min<int64_t>(4, values.size() - i); ++k) {
+      values[i + k] = bound * (2.0F * uniform01(bits[k]) - 1.0F);
     }
   }
-  return weights;
+  return values;
+}
+
+std::vector<int64_t> last_readers(const std::vector<StagePlan>& plans) {
+  std::vector<int64_t> last(plans.size(), -1);
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    for (const BranchPlan& branch : plans[i].branches) {
+      for (const int64_t source : branch.sources) {
+        if (source != BranchPlan::kInput) last[source] = static_cast<int64_t>(i);
+      }
+    }
+  }
+  return last;
+}
+
+/// The inputs of a stage's branches: `output_of(stage)` is what a stage, or the network's input,
+/// hands on.
+template <typename OutputOf>
+std::vector<BranchInput> inputs_of(const StagePlan& plan, const OutputOf& output_of) {
+  std::vector<BranchInput> inputs;
+  for (const BranchPlan& branch : plan.branches) {
+    std::vector<const Signal*> sources;
+    for (const int64_t source : branch.sources) sources.push_back(&output_of(source));
+    inputs.emplace_back(branch, sources);
+  }
+  return inputs;
+}
+
+Stage::Inputs signals_of(const std::vector<BranchInput>& inputs) {
+  Stage::Inputs signals;
+  for (const BranchInput& input : inputs) signals.push_back(&input.signal());
+  return signals;
+}
+
+template <typename Number, typename Range>
+std::span<Number> part_of(std::vector<std::remove_const_t<Number>>& all, const Range& range) {
+  return std::span<Number>(all).subspan(range.begin, range.end - range.begin);
+}
+template <typename Number, typename Range>
+std::span<const Number> part_of(const std::vector<Number>& all, const Range& range) {
+  return std::span<const Number>(all).subspan(range.begin, range.end - range.begin);
 }
 
 }  // namespace
 
 Network::Network(NetworkSpec spec, uint64_t seed)
-    : spec_(std::move(spec)), plans_(plan_stages(spec_)) {
+    : spec_(std::move(spec)), plans_(plan_stages(spec_)), last_reader_(last_readers(plans_)) {
+  std::size_t branches = 0;
   for (std::size_t i = 0; i < plans_.size(); ++i) {
-    const StagePlan& plan = plans_[i];
-    const int64_t channels = plan.output.channels;
-    stages_.push_back(std::make_unique<Stage>(plan, spec_.steps, spec_.propagation));
-    const Norm& norm = stages_.back()->norm();
-
-    weight_index_.push_back(parameters_.size());
-    parameters_.push_back({.name = plan.name + ".weight",
-                           .kind = Parameter::Kind::weight,
-                           .pytorch_shape = pytorch_shape(plan),
-                           .input_channels = plan.input.channels,
-                           .value = xavier_weights(plan, seed, static_cast<uint32_t>(i)),
-                           .gradient = Buffer<float>::zeros(plan.weights)});
-    if (norm.gain_rows() > 0) {
-      const bool per_step = plan.norm.kind == NormKind::bntt;
-      Parameter gain{.name = plan.name + ".norm.weight",
-                     .kind = Parameter::Kind::gain,
-                     .pytorch_shape = {channels},
-                     .value = Buffer<float>(norm.gain_rows() * channels),
-                     .gradient = Buffer<float>::zeros(norm.gain_rows() * channels)};
-      if (per_step) gain.pytorch_shape = {norm.gain_rows(), channels};
-      gain.value.fill(1.0F);
-      parameters_.push_back(std::move(gain));
+    stages_.push_back(std::make_unique<Stage>(plans_[i], spec_.steps, spec_.propagation));
+    const Stage& stage = *stages_.back();
+    StageRanges ranges;
+    for (std::size_t b = 0; b < stage.branches().size(); ++b) {
+      const Branch& branch = stage.branches()[b];
+      const std::string prefix = branch.plan().name + ".";
+      const Place place{.sample = static_cast<uint32_t>(i), .step = static_cast<uint32_t>(b)};
+      ranges.branches.push_back(
+          {.synapse = declare(prefix, branch.synapse().parameters(), seed, place),
+           .norm = declare(prefix + "norm.", branch.norm().parameters(), seed, place),
+           .statistics = declare(prefix + "norm.", branch.norm().statistics())});
+      ++branches;
     }
-    RunningStatistics running;
-    if (norm.statistics_rows() > 0) {
-      running = {.name = plan.name + ".norm",
-                 .rows = norm.statistics_rows(),
-                 .mean = Buffer<float>::zeros(norm.statistics_rows() * channels),
-                 .variance = Buffer<float>(norm.statistics_rows() * channels)};
-      running.variance.fill(1.0F);
-    }
-    statistics_.push_back(std::move(running));
+    ranges.neurons = declare(plans_[i].name + ".neuron.", stage.neurons().parameters(), seed, {});
+    ranges_.push_back(std::move(ranges));
   }
-  set_break_even(std::vector<BreakEven>(stages_.size()));
+  set_break_even(std::vector<BreakEven>(branches));
+}
+
+Network::Range Network::declare(const std::string& prefix,
+                                const std::vector<ParameterDeclaration>& declarations,
+                                uint64_t seed, const Place& place) {
+  const std::size_t begin = parameters_.size();
+  for (const ParameterDeclaration& declared : declarations) {
+    parameters_.push_back({.name = prefix + declared.name,
+                           .group = declared.group,
+                           .pytorch_shape = declared.pytorch_shape,
+                           .input_channels = declared.input_channels,
+                           .value = first_values(declared, seed, place),
+                           .gradient = Buffer<float>::zeros(size_of(declared.pytorch_shape))});
+  }
+  return {begin, parameters_.size()};
+}
+
+Network::Range Network::declare(const std::string& prefix,
+                                const std::vector<StatisticDeclaration>& declarations) {
+  const std::size_t begin = statistics_.size();
+  for (const StatisticDeclaration& declared : declarations) {
+    Statistic statistic{prefix + declared.name, declared.pytorch_shape,
+                        Buffer<float>(size_of(declared.pytorch_shape))};
+    statistic.value.fill(declared.start);
+    statistics_.push_back(std::move(statistic));
+  }
+  return {begin, statistics_.size()};
 }
 
 void Network::set_break_even(std::vector<BreakEven> break_even) {
-  BNTT_CHECK(break_even.size() == stages_.size());
+  std::size_t branches = 0;
+  for (const StagePlan& plan : plans_) branches += plan.branches.size();
+  if (break_even.size() != branches) {
+    fail("network: {} break-even densities were given, expected one for each of {} synapses",
+         break_even.size(), branches);
+  }
   break_even_ = std::move(break_even);
-  for (std::size_t i = 0; i < stages_.size(); ++i) stages_[i]->set_break_even(break_even_[i]);
+  auto next = break_even_.begin();
+  for (const auto& stage : stages_) {
+    for (Branch& branch : stage->branches()) branch.synapse().set_break_even(*next++);
+  }
 }
 
 Network::Network(Network&&) noexcept = default;
 Network& Network::operator=(Network&&) noexcept = default;
 Network::~Network() = default;
 
-const Parameter* Network::gain(std::size_t stage) const {
-  const std::size_t index = weight_index_.at(stage) + 1;
-  const bool has_gain =
-      index < parameters_.size() && parameters_[index].kind == Parameter::Kind::gain;
-  return has_gain ? &parameters_[index] : nullptr;
+const Parameter* Network::gain(std::size_t stage, std::size_t branch) const {
+  const auto of_norm = part_of(parameters_, ranges_.at(stage).branches.at(branch).norm);
+  return of_norm.empty() ? nullptr : &of_norm.front();
+}
+
+std::span<const Statistic> Network::norm_statistics(std::size_t stage, std::size_t branch) const {
+  return part_of(statistics_, ranges_.at(stage).branches.at(branch).statistics);
+}
+
+std::span<const Parameter> Network::neuron_parameters(std::size_t stage) const {
+  return part_of(parameters_, ranges_.at(stage).neurons);
 }
 
 class PreparedNetwork {
  public:
-  std::vector<std::unique_ptr<PreparedWeights>> stages;
+  std::vector<std::vector<std::unique_ptr<PreparedWeights>>> stages;  // [stage][branch]
 };
 
 std::shared_ptr<const PreparedNetwork> Network::prepare() const {
   auto prepared = std::make_shared<PreparedNetwork>();
   for (std::size_t i = 0; i < stages_.size(); ++i) {
-    prepared->stages.push_back(stages_[i]->prepare(parameters_[weight_index_[i]].value.data()));
+    auto& of_stage = prepared->stages.emplace_back();
+    for (std::size_t b = 0; b < stages_[i]->branches().size(); ++b) {
+      const auto of_synapse = part_of(parameters_, ranges_[i].branches[b].synapse);
+      of_stage.push_back(stages_[i]->branches()[b].synapse().prepare(
+          BranchNumbers{.synapse = of_synapse}.weights()));
+    }
   }
   return prepared;
 }
 
 StageNumbers Network::numbers(std::size_t stage, const PreparedNetwork& prepared) const {
-  const Parameter* gain_of_stage = gain(stage);
-  return {parameters_[weight_index_[stage]].value.data(), prepared.stages[stage].get(),
-          gain_of_stage == nullptr ? nullptr : gain_of_stage->value.data()};
+  const StageRanges& ranges = ranges_[stage];
+  StageNumbers numbers{.neurons = part_of(parameters_, ranges.neurons)};
+  const float input_factor = stages_[stage]->neurons().input_factor(numbers.neurons);
+  for (std::size_t b = 0; b < ranges.branches.size(); ++b) {
+    numbers.branches.push_back({.synapse = part_of(parameters_, ranges.branches[b].synapse),
+                                .norm = part_of(parameters_, ranges.branches[b].norm),
+                                .statistics = part_of(statistics_, ranges.branches[b].statistics),
+                                .prepared = prepared.stages[stage][b].get(),
+                                .input_factor = input_factor});
+  }
+  return numbers;
 }
 
 void Network::check_window(const Signal& window, int64_t steps_left) const {
@@ -121,6 +198,9 @@ void Network::check_window(const Signal& window, int64_t steps_left) const {
          shape.channels, shape.height, shape.width, spec_.input.channels, spec_.input.height,
          spec_.input.width);
   }
+  if (signal_batch(window) < 1) {
+    fail("network: input has {} images, expected at least 1", signal_batch(window));
+  }
   if (signal_steps(window) < 1 || signal_steps(window) > steps_left) {
     fail("network: input has {} steps, expected 1 to {}", signal_steps(window), steps_left);
   }
@@ -128,54 +208,75 @@ void Network::check_window(const Signal& window, int64_t steps_left) const {
 
 Trace Network::forward(Signal input, NormMode mode, Keep keep) {
   check_window(input, active_steps(spec_));
-  BNTT_CHECK(signal_steps(input) == active_steps(spec_));
+  if (signal_steps(input) != active_steps(spec_)) {
+    fail("network: input has {} steps, but forward takes all {} at once", signal_steps(input),
+         active_steps(spec_));
+  }
   Trace trace{.mode = mode, .input = std::move(input)};
   trace.stages.reserve(stages_.size());
   const auto prepared = prepare();
-  const Signal* previous = &trace.input;
+  const auto output_of = [&](int64_t stage) -> const Signal& {
+    return stage == BranchPlan::kInput ? trace.input : trace.stages[stage].output;
+  };
   for (std::size_t i = 0; i < stages_.size(); ++i) {
+    const auto inputs = inputs_of(plans_[i], output_of);
+    std::vector<std::span<Statistic>> statistics;
+    for (const BranchRanges& ranges : ranges_[i].branches) {
+      statistics.push_back(part_of<Statistic>(statistics_, ranges.statistics));
+    }
     Buffer<float>* voltage = plans_[i].readout ? &trace.logits : nullptr;
-    trace.stages.push_back(stages_[i]->forward(*previous, numbers(i, *prepared),
-                                               {mode, precision_, keep}, statistics_[i], voltage));
-    previous = &trace.stages.back().output;
+    trace.stages.push_back(stages_[i]->forward(signals_of(inputs), numbers(i, *prepared),
+                                               statistics, {mode, precision_, keep}, voltage));
   }
   for (float& logit : trace.logits) logit *= readout_scale();
   return trace;
 }
 
+// Every reader of a stage comes after it: on the way back all of them have left their part of its
+// gradient when its turn comes, and nobody needs its trace afterwards.
 void Network::backward(Trace trace, const Buffer<float>& logits_gradient,
                        Buffer<float>* input_gradient) {
   for (Parameter& parameter : parameters_) parameter.gradient.fill(0.0F);
   const auto prepared = prepare();
-  Stage::Arriving arriving{.gradient = logits_gradient};
-  for (float& gradient : arriving.gradient) gradient *= readout_scale();
+  ArrivingGradient at_input;
+  std::vector<ArrivingGradient> arriving(stages_.size());
+  arriving.back().values = logits_gradient;
+  for (float& gradient : arriving.back().values) gradient *= readout_scale();
+  const auto output_of = [&](int64_t stage) -> const Signal& {
+    return stage == BranchPlan::kInput ? trace.input : trace.stages[stage].output;
+  };
 
   for (std::size_t i = stages_.size(); i-- > 0;) {
-    const Signal& input = i == 0 ? trace.input : trace.stages[i - 1].output;
-    const Stage::Gradients gradients{
-        parameters_[weight_index_[i]].gradient.data(),
-        gain(i) == nullptr ? nullptr : parameters_[weight_index_[i] + 1].gradient.data()};
-    Buffer<float> below = stages_[i]->backward(
-        input, std::move(trace.stages[i]), numbers(i, *prepared), {trace.mode, precision_},
-        std::move(arriving), gradients, i > 0 || input_gradient != nullptr);
-    arriving = {std::move(below), pool_of(plans_[i])};
+    const StagePlan& plan = plans_[i];
+    const auto inputs = inputs_of(plan, output_of);
+    Stage::Gradients gradients{.neurons = part_of<Parameter>(parameters_, ranges_[i].neurons)};
+    for (std::size_t b = 0; b < plan.branches.size(); ++b) {
+      gradients.branches.push_back(
+          {.synapse = part_of<Parameter>(parameters_, ranges_[i].branches[b].synapse),
+           .norm = part_of<Parameter>(parameters_, ranges_[i].branches[b].norm)});
+      gradients.wants_input.push_back(input_gradient != nullptr ||
+                                      plan.branches[b].sources.front() != BranchPlan::kInput);
+    }
+    std::vector<Buffer<float>> at_inputs =
+        stages_[i]->backward(signals_of(inputs), std::move(trace.stages[i]), numbers(i, *prepared),
+                             {trace.mode, precision_}, std::move(arriving[i]), gradients);
+    for (std::size_t b = 0; b < plan.branches.size(); ++b) {
+      if (!gradients.wants_input[b]) continue;
+      const std::vector<int64_t>& sources = plan.branches[b].sources;
+      ArrivingGradient gradient =
+          at_source(plan.branches[b], output_of(sources.front()), std::move(at_inputs[b]));
+      for (std::size_t s = 0; s < sources.size(); ++s) {
+        ArrivingGradient& sum = sources[s] == BranchPlan::kInput ? at_input : arriving[sources[s]];
+        add_gradient(sum, s + 1 == sources.size() ? std::move(gradient) : gradient);
+      }
+    }
     trace.stages.pop_back();
   }
-  if (input_gradient == nullptr) return;
-  if (arriving.pool.is_identity()) {
-    *input_gradient = std::move(arriving.gradient);
-    return;
-  }
-  const int64_t pooled = arriving.pool.pooled().size();
-  const int64_t frames = arriving.gradient.size() / pooled;
-  *input_gradient = Buffer<float>(frames * spec_.input.size());
-  for (int64_t f = 0; f < frames; ++f) {
-    kernels::unpool_frame(arriving.pool, arriving.gradient.data() + f * pooled,
-                          input_gradient->data() + f * spec_.input.size());
-  }
+  if (input_gradient != nullptr) *input_gradient = unpooled(std::move(at_input));
 }
 
 ChainState Network::start(int64_t batch) const {
+  if (batch < 1) fail("network: started with {} images, expected at least 1", batch);
   ChainState state{.prepared = prepare()};
   restart(state, batch);
   return state;
@@ -183,8 +284,11 @@ ChainState Network::start(int64_t batch) const {
 
 void Network::restart(ChainState& state, int64_t batch) const {
   state = {.batch = batch, .prepared = std::move(state.prepared)};
-  for (const StagePlan& plan : plans_) {
-    state.membranes.push_back(Buffer<float>::zeros(batch * plan.output.size()));
+  for (std::size_t i = 0; i < plans_.size(); ++i) {
+    const bool has_state = stages_[i]->neurons().has_state();
+    state.membranes.push_back(
+        Buffer<float>::zeros(has_state ? batch * plans_[i].output.size() : 0));
+    state.constant_currents.emplace_back(plans_[i].branches.size());
   }
 }
 
@@ -199,7 +303,9 @@ void keep_images(ChainState& state, std::span<const int64_t> images) {
     values = std::move(kept);
   };
   for (Buffer<float>& membranes : state.membranes) keep(membranes);
-  keep(state.first_current);
+  for (auto& of_stage : state.constant_currents) {
+    for (Buffer<float>& current : of_stage) keep(current);
+  }
   state.batch = batch;
 }
 
@@ -267,20 +373,25 @@ void Network::advance(const Signal& window, ChainState& state,
 void Network::advance_together(const Signal& window, ChainState& state,
                                const AdvanceOptions& options) const {
   const bool windows = options.windows != nullptr && !options.windows->empty();
-  Signal output;
-  const Signal* previous = &window;
+  std::vector<Signal> outputs(stages_.size());
+  const auto output_of = [&](int64_t stage) -> const Signal& {
+    return stage == BranchPlan::kInput ? window : outputs[stage];
+  };
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     const Stage::AdvanceOptions stage_options{
         .active = windows ? &options.windows->active.at(i) : nullptr,
-        .constant_current = i == 0 && options.same_input ? &state.first_current : nullptr};
-    Signal next = stages_[i]->advance(*previous, state.steps_done, numbers(i, *state.prepared),
-                                      statistics_[i], state.membranes[i], stage_options);
-    if (options.observe) options.observe(i, state.steps_done, *previous, next);
-    output = std::move(next);
+        .constant_currents = options.same_input ? &state.constant_currents[i] : nullptr};
+    const auto inputs = inputs_of(plans_[i], output_of);
+    const Stage::Inputs signals = signals_of(inputs);
+    outputs[i] = stages_[i]->advance(signals, state.steps_done, numbers(i, *state.prepared),
+                                     state.membranes[i], stage_options);
+    if (options.observe) options.observe(i, state.steps_done, signals, outputs[i]);
     if (options.activity != nullptr) {
-      count_activity(i, state.steps_done, output, *options.activity);
+      count_activity(i, state.steps_done, outputs[i], *options.activity);
     }
-    previous = &output;
+    for (std::size_t source = 0; source < i; ++source) {
+      if (last_reader_[source] == static_cast<int64_t>(i)) outputs[source] = Signal{};
+    }
   }
 }
 
@@ -302,52 +413,7 @@ Buffer<float> Network::logits(const ChainState& state) const {
 }
 
 float Network::readout_scale() const {
-  const auto& readout = std::get<Readout>(spec_.stages.back());
-  return readout.divide_by_steps ? 1.0F / static_cast<float>(spec_.steps) : 1.0F;
-}
-
-namespace {
-
-struct WeightAxes {
-  int64_t taps;
-  int64_t inputs;
-  int64_t outputs;
-};
-
-WeightAxes axes_of(const Parameter& parameter) {
-  const int64_t outputs = parameter.pytorch_shape[0];
-  const int64_t taps = parameter.value.size() / (outputs * parameter.input_channels);
-  return {taps, parameter.input_channels, outputs};
-}
-
-}  // namespace
-
-Buffer<float> to_pytorch_order(const Parameter& parameter, const Buffer<float>& values) {
-  if (parameter.kind == Parameter::Kind::gain) return values;
-  const auto [taps, inputs, outputs] = axes_of(parameter);
-  Buffer<float> result(values.size());
-  for (int64_t t = 0; t < taps; ++t) {
-    for (int64_t i = 0; i < inputs; ++i) {
-      for (int64_t o = 0; o < outputs; ++o) {
-        result[(o * inputs + i) * taps + t] = values[(t * inputs + i) * outputs + o];
-      }
-    }
-  }
-  return result;
-}
-
-Buffer<float> from_pytorch_order(const Parameter& parameter, const Buffer<float>& values) {
-  if (parameter.kind == Parameter::Kind::gain) return values;
-  const auto [taps, inputs, outputs] = axes_of(parameter);
-  Buffer<float> result(values.size());
-  for (int64_t t = 0; t < taps; ++t) {
-    for (int64_t i = 0; i < inputs; ++i) {
-      for (int64_t o = 0; o < outputs; ++o) {
-        result[(t * inputs + i) * outputs + o] = values[(o * inputs + i) * taps + t];
-      }
-    }
-  }
-  return result;
+  return readout_of(spec_).divide_by_steps ? 1.0F / static_cast<float>(spec_.steps) : 1.0F;
 }
 
 }  // namespace bntt

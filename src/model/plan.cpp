@@ -2,7 +2,11 @@
 #include <cmath>
 
 #include "base/fail.h"
+#include "base/suggest.h"
+#include "base/text.h"
 #include "bntt/network_spec.h"
+#include "layers/neurons/neurons.h"
+#include "layers/norms/norm.h"
 
 namespace bntt {
 namespace {
@@ -11,6 +15,9 @@ namespace {
 // leaves int64.
 constexpr int64_t kMaxSteps = int64_t{1} << 16;
 constexpr int64_t kMaxStages = 1000;
+constexpr int64_t kMaxBranches = 64;
+constexpr int64_t kMaxSources = 64;
+constexpr int64_t kMaxKernel = 63;
 constexpr int64_t kMaxExtent = int64_t{1} << 16;
 constexpr int64_t kMaxChannels = int64_t{1} << 20;
 constexpr int64_t kMaxMapSize = int64_t{1} << 28;
@@ -28,6 +35,12 @@ void check_positive(const std::string& where, const char* what, float value) {
   }
 }
 
+void check_not_negative(const std::string& where, const char* what, float value) {
+  if (!(value >= 0.0F) || !std::isfinite(value)) {
+    fail("{}: {} is {}, expected a number of at least 0", where, what, value);
+  }
+}
+
 void check_fraction(const std::string& where, const char* what, float value) {
   if (!(value > 0.0F && value <= 1.0F)) {
     fail("{}: {} is {}, expected a number above 0 and at most 1", where, what, value);
@@ -37,157 +50,340 @@ void check_fraction(const std::string& where, const char* what, float value) {
 void check_norm(const std::string& where, const NormSpec& norm) {
   check_positive(where, "norm epsilon", norm.epsilon);
   check_fraction(where, "norm momentum", norm.momentum);
+  check_not_negative(where, "norm alpha", norm.alpha);
+  if (!std::isfinite(norm.gain_start)) {
+    fail("{}: norm gain_start is {}, expected a finite number", where, norm.gain_start);
+  }
 }
 
 void check_neuron(const std::string& where, const NeuronSpec& neuron) {
-  if (neuron.kind == NeuronKind::relu) return;
-  if (neuron.kind == NeuronKind::lif) check_fraction(where, "leak", neuron.leak);
+  if (neuron.kind == "relu" || neuron.kind == "none") return;
+  if (neuron.kind != "if") check_fraction(where, "leak", neuron.leak);
   check_positive(where, "threshold", neuron.threshold);
   check_positive(where, "surrogate alpha", neuron.surrogate.alpha);
-}
-
-int64_t gain_count(const NormSpec& norm, int64_t channels, int64_t steps) {
-  switch (norm.kind) {
-    case NormKind::none:
-      return 0;
-    case NormKind::bntt:
-      return steps * channels;
-    case NormKind::bn:
-    case NormKind::bn_time:
-    case NormKind::layer:
-      return channels;
-  }
-  return 0;
+  check_not_negative(where, "surrogate width", neuron.surrogate.width);
 }
 
 std::string text_of(const MapShape& map) {
   return fmt::format("{}x{}x{}", map.channels, map.height, map.width);
 }
 
+template <typename... Kinds>
+bool is_one_of(const StageSpec& stage) {
+  return (std::holds_alternative<Kinds>(stage) || ...);
+}
+
 int64_t hidden_stages(const NetworkSpec& spec) {
   return std::count_if(spec.stages.begin(), spec.stages.end(), [](const StageSpec& stage) {
-    return std::holds_alternative<Conv3x3>(stage) || std::holds_alternative<Dense>(stage);
+    return is_one_of<Conv3x3, Conv, Dense, BranchedStage>(stage);
   });
 }
 
-/// Walks the chain and carries the map from stage to stage.
+/// A branch as a stage of a chain has it: from the stage before, behind the pools in between.
+BranchSpec chained(const SynapseSpec& synapse, const NormSpec& norm,
+                   const std::vector<std::string>& source = {}) {
+  return {.source = source, .synapse = synapse, .norm = norm};
+}
+
+bool is_name(const std::string& text) {
+  return !text.empty() && text.size() <= 64 && text != kInputName &&
+         std::ranges::all_of(text, [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '_' || c == '-';
+         });
+}
+
+/// Walks the stages in their order and computes what follows.
 class Planner {
  public:
-  explicit Planner(const NetworkSpec& spec) : spec_(spec), source_(spec.input), map_(spec.input) {}
+  explicit Planner(const NetworkSpec& spec) : spec_(spec) {}
 
-  void operator()(const AvgPool& pool) {
-    const std::string place =
-        plans_.empty() ? "before the first stage" : "after " + plans_.back().name;
-    if (pool.size < 0) fail("the pool {} has size {}, expected at least 0", place, pool.size);
-    const int64_t height = pool.size == 0 ? map_.height : pool.size;
-    const int64_t width = pool.size == 0 ? map_.width : pool.size;
-    if (height > map_.height || width > map_.width) {
-      fail("the pool {} of size {} would leave nothing of its map of {}x{} pixels", place,
-           pool.size, map_.height, map_.width);
-    }
-    pool_height_ *= height;
-    pool_width_ *= width;
-    map_.height /= height;
-    map_.width /= width;
-  }
+  void operator()(const AvgPool& pool) { add_pool({PoolKind::average, pool.size}); }
+  void operator()(const SumPool& pool) { add_pool({PoolKind::sum, pool.size}); }
+  void operator()(const MaxPool& pool) { add_pool({PoolKind::max, pool.size}); }
 
   void operator()(const Conv3x3& conv) {
-    if (dense_stages_ > 0) {
-      fail("conv3x3 stands after {}, but nothing convolves a flat layer", plans_.back().name);
-    }
-    const std::string name = fmt::format("conv{}", ++conv_stages_);
-    check_count(name + ": channels", conv.channels, kMaxChannels);
-    StagePlan& plan = add(name, SynapseKind::conv3x3, conv.norm);
-    plan.fan_in = 9 * map_.channels;
-    set_neuron(plan, conv.neuron);
-    finish(plan, {conv.channels, map_.height, map_.width});
+    add_hidden("", {chained({.outputs = conv.channels}, conv.norm)}, conv.neuron);
+  }
+
+  void operator()(const Conv& conv) {
+    add_hidden("",
+               {chained({.outputs = conv.channels,
+                         .kernel = conv.kernel,
+                         .stride = conv.stride,
+                         .padding = conv.padding,
+                         .bias = conv.bias},
+                        conv.norm)},
+               conv.neuron);
   }
 
   void operator()(const Dense& dense) {
-    const std::string name = fmt::format("fc{}", ++dense_stages_);
-    check_count(name + ": features", dense.features, kMaxChannels);
-    StagePlan& plan = add(name, SynapseKind::dense, dense.norm);
-    plan.fan_in = map_.size();
-    set_neuron(plan, dense.neuron);
-    finish(plan, {dense.features, 1, 1});
+    add_hidden("",
+               {chained({.kind = SynapseKind::dense, .outputs = dense.features, .bias = dense.bias},
+                        dense.norm)},
+               dense.neuron);
+  }
+
+  void operator()(const BranchedStage& stage) {
+    if (!pools_.empty()) {
+      fail("a pool stands before {}, which has branches: give a branch its pool",
+           stage.name.empty() ? "a stage" : "stage " + excerpt(stage.name));
+    }
+    add_hidden(stage.name, stage.branches, stage.neuron);
   }
 
   void operator()(const Readout& readout) {
     check_count("readout: classes", readout.classes, kMaxChannels);
-    StagePlan& plan = add(fmt::format("fc{}", ++dense_stages_), SynapseKind::dense, readout.norm);
-    plan.readout = true;
-    plan.fan_in = map_.size();
-    finish(plan, {readout.classes, 1, 1});
-    plan.neurons = 0;
+    StagePlan plan{.name = fmt::format("fc{}", ++dense_stages_), .readout = true};
+    add(std::move(plan),
+        {chained({.kind = SynapseKind::dense, .outputs = readout.classes, .bias = readout.bias},
+                 readout.norm, readout.source)});
   }
 
   std::vector<StagePlan> take() { return std::move(plans_); }
 
  private:
-  StagePlan& add(const std::string& name, SynapseKind synapse, const NormSpec& norm) {
-    check_norm(name, norm);
-    StagePlan plan;
-    plan.name = name;
-    plan.synapse = synapse;
-    plan.norm = norm;
-    plan.source = source_;
-    plan.pool_height = pool_height_;
-    plan.pool_width = pool_width_;
-    plan.input = map_;
-    const bool delayed = spec_.propagation == Propagation::delayed;
-    plan.first_step = delayed ? static_cast<int64_t>(plans_.size()) : 0;
-    plan.active_steps = active_steps(spec_);
-    return plans_.emplace_back(std::move(plan));
+  void add_pool(const PoolSpec& pool) {
+    if (!pools_.empty() && pools_.back().kind != pool.kind) {
+      fail("two pools of different kinds stand {} in a row", place_of_pool());
+    }
+    if (pool.size < 0) {
+      fail("the pool {} has size {}, expected at least 0", place_of_pool(), pool.size);
+    }
+    pools_.push_back(pool);
+  }
+  std::string place_of_pool() const {
+    return plans_.empty() ? "before the first stage" : "after " + plans_.back().name;
   }
 
-  void set_neuron(StagePlan& plan, const NeuronSpec& neuron) {
-    check_neuron(plan.name, neuron);
-    const bool relu = neuron.kind == NeuronKind::relu;
-    const bool first_relu = plans_.front().neuron.kind == NeuronKind::relu;
-    if (&plan != &plans_.front() && relu != first_relu) {
-      fail("{} has {} neurons and {} has {} ones, but a network is either an ANN or spiking",
-           plans_.front().name, first_relu ? "relu" : "spiking", plan.name,
-           relu ? "relu" : "spiking");
+  void add_hidden(const std::string& name, const std::vector<BranchSpec>& branches,
+                  const NeuronSpec& neuron) {
+    if (branches.empty()) {
+      fail("stage {} has no branches, expected at least 1",
+           name.empty() ? std::to_string(plans_.size() + 1) : excerpt(name));
     }
-    if (relu && spec_.steps != 1) {
+    check_count("branches of a stage", std::ssize(branches), kMaxBranches);
+    const bool dense = branches.front().synapse.kind == SynapseKind::dense;
+    StagePlan plan{.name = name, .neuron = neuron};
+    if (name.empty()) {
+      plan.name =
+          dense ? fmt::format("fc{}", ++dense_stages_) : fmt::format("conv{}", ++conv_stages_);
+    } else if (!is_name(name)) {
+      fail(
+          "the name of stage '{}' is not one: expected up to 64 letters, digits, '_' or '-', and "
+          "not '{}'",
+          excerpt(name), kInputName);
+    }
+    const bool taken = std::ranges::any_of(
+        plans_, [&](const StagePlan& other) { return other.name == plan.name; });
+    if (taken) fail("two stages are called {}", plan.name);
+    check_neuron(plan.name, neuron);
+    check_ann(plan);
+    add(std::move(plan), branches);
+  }
+
+  void check_ann(const StagePlan& plan) {
+    const auto kind = [](const StagePlan& stage) {
+      return stage.neuron.kind == "relu" ? "relu" : "spiking";
+    };
+    if (plan.neuron.kind == "relu" && spec_.steps != 1) {
       fail("{} has relu neurons and the network {} steps, but an ANN has exactly 1", plan.name,
            spec_.steps);
     }
-    plan.neuron = neuron;
+    if (plan.neuron.kind == "none") return;
+    const auto first = std::ranges::find_if(
+        plans_, [](const StagePlan& stage) { return stage.neuron.kind != "none"; });
+    if (first != plans_.end() && std::string(kind(*first)) != kind(plan)) {
+      fail("{} has {} neurons and {} has {} ones, but a network is either an ANN or spiking",
+           first->name, kind(*first), plan.name, kind(plan));
+    }
   }
 
-  void finish(StagePlan& plan, const MapShape& output) {
-    if (output.size() > kMaxMapSize) {
-      fail("{}: its map of {} is too large, expected at most {} values", plan.name, text_of(output),
-           kMaxMapSize);
+  void add(StagePlan plan, const std::vector<BranchSpec>& branches) {
+    for (std::size_t i = 0; i < branches.size(); ++i) {
+      BranchPlan branch = plan_branch(plan, branches[i], i);
+      if (i == 0) plan.output = branch.output;
+      if (branch.output != plan.output) {
+        fail("{}: gives a map of {}, but the first branch gives {}", branch.name,
+             text_of(branch.output), text_of(plan.output));
+      }
+      plan.branches.push_back(std::move(branch));
     }
-    plan.output = output;
-    plan.weights = plan.fan_in * output.channels;
+    pools_.clear();
+    const bool delayed = spec_.propagation == Propagation::delayed;
+    plan.first_step = delayed ? static_cast<int64_t>(plans_.size()) : 0;
+    plan.active_steps = active_steps(spec_);
+    count(plan, branches.size());
+    plans_.push_back(std::move(plan));
+  }
+
+  BranchPlan plan_branch(const StagePlan& stage, const BranchSpec& spec, std::size_t index) {
+    BranchPlan branch;
+    branch.name = index == 0 ? stage.name : fmt::format("{}.branch{}", stage.name, index + 1);
+    branch.norm = spec.norm;
+    branch.bias = spec.synapse.bias;
+    branch.synapse = spec.synapse.kind;
+    check_norm(branch.name, spec.norm);
+    find_sources(spec, branch);
+    apply_pools(spec, branch);
+    shape_synapse(spec.synapse, branch);
+    if (branch.output.size() > kMaxMapSize) {
+      fail("{}: its map of {} is too large, expected at most {} values", branch.name,
+           text_of(branch.output), kMaxMapSize);
+    }
+    return branch;
+  }
+
+  MapShape map_of(int64_t stage) const {
+    return stage == BranchPlan::kInput ? spec_.input : plans_[stage].output;
+  }
+
+  int64_t find_stage(const std::string& name, const BranchPlan& branch) const {
+    if (name == kInputName) return BranchPlan::kInput;
+    std::vector<std::string> names = {kInputName};
+    for (std::size_t i = 0; i < plans_.size(); ++i) {
+      if (plans_[i].name == name) return static_cast<int64_t>(i);
+      names.push_back(plans_[i].name);
+    }
+    fail("{}: its source '{}' is not the name of an earlier stage{}", branch.name, excerpt(name),
+         did_you_mean(name, names));
+  }
+
+  void find_sources(const BranchSpec& spec, BranchPlan& branch) const {
+    if (std::ssize(spec.source) > kMaxSources) {
+      fail("{}: has {} sources, expected at most {}", branch.name, spec.source.size(), kMaxSources);
+    }
+    for (const std::string& name : spec.source) {
+      const int64_t stage = find_stage(name, branch);
+      if (std::ranges::find(branch.sources, stage) != branch.sources.end()) {
+        fail("{}: names its source '{}' twice", branch.name, name);
+      }
+      branch.sources.push_back(stage);
+    }
+    if (branch.sources.empty()) branch.sources.push_back(std::ssize(plans_) - 1);
+    branch.source = map_of(branch.sources.front());
+    if (branch.sources.size() == 1) return;
+    for (const int64_t stage : branch.sources) {
+      if (stage == BranchPlan::kInput || !plans_[stage].spikes()) {
+        fail("{}: only spikes add up, and {} does not hand on spikes: give it a branch of its own",
+             branch.name, stage == BranchPlan::kInput ? kInputName : plans_[stage].name);
+      }
+      if (map_of(stage) != branch.source) {
+        fail("{}: its sources {} and {} have maps of {} and {}, expected the same", branch.name,
+             plans_[branch.sources.front()].name, plans_[stage].name, text_of(branch.source),
+             text_of(map_of(stage)));
+      }
+    }
+  }
+
+  void apply_pools(const BranchSpec& spec, BranchPlan& branch) {
+    branch.input = branch.source;
+    std::vector<PoolSpec> pools = pools_;
+    if (spec.pool.size != 1) pools.push_back(spec.pool);
+    for (const PoolSpec& pool : pools) {
+      const MapShape before = branch.input;
+      const int64_t height = pool.size == 0 ? before.height : pool.size;
+      const int64_t width = pool.size == 0 ? before.width : pool.size;
+      if (pool.size < 0) {
+        fail("{}: its pool has size {}, expected at least 0", branch.name, pool.size);
+      }
+      if (height > before.height || width > before.width) {
+        fail("the pool before {} of size {} would leave nothing of its map of {}x{} pixels",
+             branch.name, pool.size, before.height, before.width);
+      }
+      branch.pool = pool.kind;
+      branch.pool_height *= height;
+      branch.pool_width *= width;
+      branch.input.height /= height;
+      branch.input.width /= width;
+    }
+    if (branch.pools() && branch.pool == PoolKind::max && branch.sources.size() > 1) {
+      fail("{}: a max pool takes the spikes of one source, not of {} added up", branch.name,
+           branch.sources.size());
+    }
+  }
+
+  bool is_flat(const BranchPlan& branch) const {
+    return std::ranges::any_of(branch.sources, [&](int64_t stage) {
+      return stage != BranchPlan::kInput &&
+             plans_[stage].branches.front().synapse == SynapseKind::dense;
+    });
+  }
+
+  void shape_synapse(const SynapseSpec& spec, BranchPlan& branch) {
+    switch (spec.kind) {
+      case SynapseKind::conv: {
+        if (is_flat(branch)) {
+          fail("{} stands after {}, but nothing convolves a flat layer", branch.name,
+               plans_[branch.sources.front()].name);
+        }
+        check_count(branch.name + ": channels", spec.outputs, kMaxChannels);
+        check_count(branch.name + ": kernel", spec.kernel, kMaxKernel);
+        check_count(branch.name + ": stride", spec.stride, kMaxKernel);
+        if (spec.padding < 0 || spec.padding > kMaxKernel) {
+          fail("{}: padding is {}, expected 0 to {}", branch.name, spec.padding, kMaxKernel);
+        }
+        branch.geometry = {spec.kernel, spec.stride, spec.padding};
+        branch.output = branch.geometry.output(branch.input, spec.outputs);
+        if (branch.output.pixels() < 1) {
+          fail("{}: a kernel of {} with padding {} finds no place in its map of {}x{} pixels",
+               branch.name, spec.kernel, spec.padding, branch.input.height, branch.input.width);
+        }
+        branch.fan_in = branch.geometry.taps() * branch.input.channels;
+        break;
+      }
+      case SynapseKind::dense:
+        check_count(branch.name + ": features", spec.outputs, kMaxChannels);
+        branch.output = {spec.outputs, 1, 1};
+        branch.fan_in = branch.input.size();
+        break;
+      case SynapseKind::identity:
+        branch.output = branch.input;
+        branch.fan_in = 1;
+        break;
+    }
+    if (branch.synapse != SynapseKind::identity) {
+      branch.weights = branch.fan_in * branch.output.channels;
+      branch.macs = branch.weights * branch.output.pixels();
+    }
+  }
+
+  void count(StagePlan& plan, std::size_t branches) {
+    const NormPlace place = {.channels = plan.output.channels,
+                             .run_steps = spec_.steps,
+                             .threshold = plan.neuron.threshold,
+                             .branches = static_cast<int64_t>(branches)};
+    plan.neurons = plan.readout || plan.neuron.kind == "none" ? 0 : plan.output.size();
+    try {
+      for (BranchPlan& branch : plan.branches) {
+        const auto of_norm = make_norm(branch.norm, place)->parameters();
+        branch.gains = of_norm.empty() ? 0 : size_of(of_norm.front().pytorch_shape);
+        branch.parameters =
+            branch.weights + (branch.bias ? branch.output.channels : 0) + size_of(of_norm);
+        plan.weights += branch.weights;
+        plan.gains += branch.gains;
+        plan.parameters += branch.parameters;
+        plan.macs += branch.macs;
+      }
+      plan.parameters += size_of(make_neurons(plan, spec_.propagation)->parameters());
+    } catch (const Error& error) {
+      fail("{}: {}", plan.name, error.what());
+    }
     total_weights_ += plan.weights;
     if (total_weights_ > kMaxWeights) {
       fail("{}: the network has {} weights up to here, expected at most {}", plan.name,
            total_weights_, kMaxWeights);
     }
-    plan.gains = gain_count(plan.norm, output.channels, spec_.steps);
-    plan.neurons = output.size();
-    plan.macs = plan.weights * output.pixels();
     total_macs_ += plan.macs;
     if (total_macs_ > kMaxMacs) {
       fail("{}: the network has {} multiply-adds per step up to here, expected at most {}",
            plan.name, total_macs_, kMaxMacs);
     }
-    source_ = output;
-    map_ = output;
-    pool_height_ = 1;
-    pool_width_ = 1;
   }
 
   const NetworkSpec& spec_;
   std::vector<StagePlan> plans_;
-  MapShape source_;  // handed over by the stage before
-  MapShape map_;     // after the pools seen since
-  int64_t pool_height_ = 1;
-  int64_t pool_width_ = 1;
+  std::vector<PoolSpec> pools_;  // since the last stage
   int64_t conv_stages_ = 0;
   int64_t dense_stages_ = 0;
   int64_t total_weights_ = 0;
@@ -204,16 +400,17 @@ void check_input(const MapShape& input) {
   }
 }
 
-void check_chain(const NetworkSpec& spec) {
-  const auto is_readout = [](const StageSpec& stage) {
-    return std::holds_alternative<Readout>(stage);
-  };
+void check_order(const NetworkSpec& spec) {
   const auto stages = static_cast<int64_t>(spec.stages.size());
-  if (stages > kMaxStages)
+  if (stages > kMaxStages) {
     fail("the network has {} stages, expected at most {}", stages, kMaxStages);
-  const int64_t readouts = std::count_if(spec.stages.begin(), spec.stages.end(), is_readout);
+  }
+  const int64_t readouts =
+      std::count_if(spec.stages.begin(), spec.stages.end(), is_one_of<Readout>);
   if (readouts != 1) fail("the network has {} readouts, expected exactly 1", readouts);
-  if (!is_readout(spec.stages.back())) fail("the readout is not the last stage of the network");
+  if (!is_one_of<Readout>(spec.stages.back())) {
+    fail("the readout is not the last stage of the network");
+  }
   const int64_t hidden = hidden_stages(spec);
   if (spec.propagation == Propagation::delayed && spec.steps <= hidden) {
     fail(
@@ -223,26 +420,62 @@ void check_chain(const NetworkSpec& spec) {
   }
 }
 
+/// Every stage but the last must lead somewhere; with delayed propagation, only to the next one.
+void check_connections(const NetworkSpec& spec, const std::vector<StagePlan>& plans) {
+  std::vector<bool> used(plans.size(), false);
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    for (const BranchPlan& branch : plans[i].branches) {
+      const bool chain = plans[i].branches.size() == 1 && branch.sources.size() == 1 &&
+                         branch.sources.front() == static_cast<int64_t>(i) - 1 &&
+                         (plans[i].readout || plans[i].neuron.kind != "none");
+      if (!chain && spec.propagation == Propagation::delayed) {
+        fail("{}: delayed propagation is for chains alone, and this stage is not part of one",
+             plans[i].name);
+      }
+      for (const int64_t source : branch.sources) {
+        if (source != BranchPlan::kInput) used[source] = true;
+      }
+    }
+  }
+  for (std::size_t i = 0; i + 1 < plans.size(); ++i) {
+    if (!used[i]) fail("nothing reads the output of stage {}", plans[i].name);
+  }
+}
+
+template <typename Entry>
+std::vector<KindInfo> kinds_of(std::span<const Entry> table) {
+  std::vector<KindInfo> kinds;
+  for (const Entry& entry : table) kinds.push_back({entry.name, entry.meaning});
+  return kinds;
+}
+
 }  // namespace
 
 std::vector<StagePlan> plan_stages(const NetworkSpec& spec) {
   check_count("steps", spec.steps, kMaxSteps);
   check_input(spec.input);
-  check_chain(spec);
+  check_order(spec);
   Planner planner(spec);
   for (const StageSpec& stage : spec.stages) std::visit(planner, stage);
-  return planner.take();
+  std::vector<StagePlan> plans = planner.take();
+  check_connections(spec, plans);
+  return plans;
 }
 
 int64_t active_steps(const NetworkSpec& spec) {
   return spec.propagation == Propagation::delayed ? spec.steps - hidden_stages(spec) : spec.steps;
 }
 
-int64_t classes_of(const NetworkSpec& spec) {
+const Readout& readout_of(const NetworkSpec& spec) {
   for (const StageSpec& stage : spec.stages) {
-    if (const auto* readout = std::get_if<Readout>(&stage)) return readout->classes;
+    if (const auto* readout = std::get_if<Readout>(&stage)) return *readout;
   }
   fail("the network has 0 readouts, expected exactly 1");
 }
+
+int64_t classes_of(const NetworkSpec& spec) { return readout_of(spec).classes; }
+
+std::vector<KindInfo> norm_kinds() { return kinds_of(norm_table()); }
+std::vector<KindInfo> neuron_kinds() { return kinds_of(neuron_table()); }
 
 }  // namespace bntt

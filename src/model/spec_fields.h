@@ -6,22 +6,24 @@
 /// How the parts of a NetworkSpec are called in files.
 namespace bntt {
 
-constexpr auto enum_names(NormKind) {
-  return std::array{std::pair{NormKind::none, "none"}, std::pair{NormKind::bntt, "bntt"},
-                    std::pair{NormKind::bn, "bn"}, std::pair{NormKind::bn_time, "bn-time"},
-                    std::pair{NormKind::layer, "layer"}};
-}
-
 constexpr auto enum_names(SurrogateKind) {
   return std::array{
       std::pair{SurrogateKind::triangle, "triangle"}, std::pair{SurrogateKind::sigmoid, "sigmoid"},
       std::pair{SurrogateKind::arctan, "arctan"}, std::pair{SurrogateKind::rectangle, "rectangle"}};
 }
 
-constexpr auto enum_names(NeuronKind) {
-  return std::array{std::pair{NeuronKind::lif, "lif"},
-                    std::pair{NeuronKind::integrate_and_fire, "if"},
-                    std::pair{NeuronKind::relu, "relu"}};
+constexpr auto enum_names(Fire) {
+  return std::array{std::pair{Fire::gt, "gt"}, std::pair{Fire::ge, "ge"}};
+}
+
+constexpr auto enum_names(SynapseKind) {
+  return std::array{std::pair{SynapseKind::conv, "conv"}, std::pair{SynapseKind::dense, "dense"},
+                    std::pair{SynapseKind::identity, "identity"}};
+}
+
+constexpr auto enum_names(PoolKind) {
+  return std::array{std::pair{PoolKind::average, "average"}, std::pair{PoolKind::sum, "sum"},
+                    std::pair{PoolKind::max, "max"}};
 }
 
 constexpr auto enum_names(Reset) {
@@ -34,7 +36,8 @@ constexpr auto enum_names(Propagation) {
 }
 
 constexpr auto variant_names(const StageSpec&) {
-  return std::array{"conv3x3", "dense", "avg-pool", "readout"};
+  return std::array{"conv3x3", "dense",    "avg-pool", "readout",
+                    "conv",    "sum-pool", "max-pool", "stage"};
 }
 
 template <class Visitor>
@@ -49,12 +52,16 @@ void visit_fields(Visitor& visit, NormSpec& norm) {
   visit("kind", norm.kind);
   visit("epsilon", norm.epsilon);
   visit("momentum", norm.momentum);
+  visit.optional("shift", norm.shift, NormSpec{}.shift);
+  visit.optional("gain_start", norm.gain_start, NormSpec{}.gain_start);
+  visit.optional("alpha", norm.alpha, NormSpec{}.alpha);
 }
 
 template <class Visitor>
 void visit_fields(Visitor& visit, SurrogateSpec& surrogate) {
   visit("kind", surrogate.kind);
   visit("alpha", surrogate.alpha);
+  visit.optional("width", surrogate.width, SurrogateSpec{}.width);
 }
 
 template <class Visitor>
@@ -62,6 +69,7 @@ void visit_fields(Visitor& visit, NeuronSpec& neuron) {
   visit("kind", neuron.kind);
   visit("leak", neuron.leak);
   visit("threshold", neuron.threshold);
+  visit.optional("fire", neuron.fire, NeuronSpec{}.fire);
   visit("reset", neuron.reset);
   visit("detach_reset", neuron.detach_reset);
   visit("surrogate", neuron.surrogate);
@@ -79,6 +87,7 @@ void visit_fields(Visitor& visit, Dense& dense) {
   visit("features", dense.features);
   visit("norm", dense.norm);
   visit("neuron", dense.neuron);
+  visit.optional("bias", dense.bias, false);
 }
 
 template <class Visitor>
@@ -87,10 +96,65 @@ void visit_fields(Visitor& visit, AvgPool& pool) {
 }
 
 template <class Visitor>
+void visit_fields(Visitor& visit, SumPool& pool) {
+  visit("size", pool.size);
+}
+
+template <class Visitor>
+void visit_fields(Visitor& visit, MaxPool& pool) {
+  visit("size", pool.size);
+}
+
+template <class Visitor>
 void visit_fields(Visitor& visit, Readout& readout) {
   visit("classes", readout.classes);
   visit("norm", readout.norm);
   visit("divide_by_steps", readout.divide_by_steps);
+  visit.optional("bias", readout.bias, false);
+  visit.optional("source", readout.source, {});
+}
+
+template <class Visitor>
+void visit_fields(Visitor& visit, Conv& conv) {
+  visit("channels", conv.channels);
+  visit("kernel", conv.kernel);
+  visit("stride", conv.stride);
+  visit("padding", conv.padding);
+  visit("bias", conv.bias);
+  visit("norm", conv.norm);
+  visit("neuron", conv.neuron);
+}
+
+template <class Visitor>
+void visit_fields(Visitor& visit, SynapseSpec& synapse) {
+  const SynapseSpec usual;
+  visit("kind", synapse.kind);
+  visit.optional("outputs", synapse.outputs, usual.outputs);
+  visit.optional("kernel", synapse.kernel, usual.kernel);
+  visit.optional("stride", synapse.stride, usual.stride);
+  visit.optional("padding", synapse.padding, usual.padding);
+  visit.optional("bias", synapse.bias, usual.bias);
+}
+
+template <class Visitor>
+void visit_fields(Visitor& visit, PoolSpec& pool) {
+  visit("kind", pool.kind);
+  visit("size", pool.size);
+}
+
+template <class Visitor>
+void visit_fields(Visitor& visit, BranchSpec& branch) {
+  visit.optional("source", branch.source, {});
+  visit.optional("pool", branch.pool, PoolSpec{});
+  visit("synapse", branch.synapse);
+  visit("norm", branch.norm);
+}
+
+template <class Visitor>
+void visit_fields(Visitor& visit, BranchedStage& stage) {
+  visit.optional("name", stage.name, "");
+  visit("neuron", stage.neuron);
+  visit("branches", stage.branches);
 }
 
 template <class Visitor>

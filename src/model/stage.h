@@ -3,109 +3,68 @@
 #include <memory>
 #include <vector>
 
-#include "bntt/network.h"
-#include "kernels/neuron.h"
 #include "layers/neurons/neurons.h"
-#include "layers/norms/norm.h"
-#include "layers/synapse.h"
+#include "model/branch.h"
+#include "model/branch_input.h"
 
 namespace bntt {
 
-/// The numbers that a stage works with; the network owns them.
 struct StageNumbers {
-  const float* weights = nullptr;             // [tap or pixel, in, out]
-  const PreparedWeights* prepared = nullptr;  // of the same weights, for the forward direction
-  const float* gain = nullptr;                // [step or 1, channel]; null where the norm has no γ
+  std::vector<BranchNumbers> branches;
+  std::span<const Parameter> neurons;
 };
 
-/// Synapse → norm → neurons, over a window of steps. Holds no state and no numbers: those are
-/// arguments.
+/// neurons(Σ over branches of norm(synapse(input))), over a window of steps. Holds no state and no
+/// numbers: those are arguments. `inputs` are one per branch.
 class Stage {
  public:
   Stage(const StagePlan& plan, int64_t run_steps, Propagation propagation);
 
-  const Norm& norm() const { return *norm_; }
-  std::unique_ptr<PreparedWeights> prepare(const float* weights) const {
-    return synapse_->prepare(weights);
-  }
-  void set_break_even(const BreakEven& break_even) { synapse_->set_break_even(break_even); }
+  using Inputs = std::vector<const Signal*>;
 
-  struct ForwardOptions {
-    NormMode mode = NormMode::batch;
-    Precision precision = Precision::fp32;
-    Keep keep = Keep::everything;
+  std::vector<Branch>& branches() { return branches_; }
+  const std::vector<Branch>& branches() const { return branches_; }
+  const Neurons& neurons() const { return *neurons_; }
+
+  /// Training's window: all active steps from rest. `statistics` are one list per branch.
+  /// `voltage` receives the readout's sum (null for hidden stages). Keeps: one bit (or float, for
+  /// real-valued neurons) per neuron-step, and what the branches keep.
+  StageTrace forward(const Inputs& inputs, const StageNumbers& numbers,
+                     const std::vector<std::span<Statistic>>& statistics,
+                     const ForwardOptions& options, Buffer<float>* voltage) const;
+
+  struct Gradients {
+    std::vector<Branch::Gradients> branches;
+    std::span<Parameter> neurons;
+    std::vector<bool> wants_input;  // of each branch
   };
-
-  /// Training's window: all active steps from rest. `voltage` receives the readout's sum (null for
-  /// hidden stages). Keeps: one bit (or float, for ReLU) and one float per neuron-step, or half a
-  /// float in mixed precision.
-  StageTrace forward(const Signal& input, const StageNumbers& numbers,
-                     const ForwardOptions& options, RunningStatistics& running,
-                     Buffer<float>* voltage) const;
+  /// From the gradient at its outputs, for the readout ∂L/∂voltage [batch, class], to the gradients
+  /// of the stage's numbers; returns those at the pooled inputs of its branches, where wanted.
+  std::vector<Buffer<float>> backward(const Inputs& inputs, StageTrace trace,
+                                      const StageNumbers& numbers, const ForwardOptions& options,
+                                      ArrivingGradient arriving, const Gradients& gradients) const;
 
   struct AdvanceOptions {
-    const std::vector<bool>* active = nullptr;  // [step of the run]; null: the synapse always works
-    Buffer<float>* constant_current = nullptr;  // of a constant input: used, or filled when empty
+    const std::vector<bool>* active = nullptr;  // [step of the run]; null: the synapses always work
+    std::vector<Buffer<float>>* constant_currents = nullptr;  // of each branch; may be null
   };
-
   /// A window of the stage's local steps, from `first` on, in evaluation form.
-  Signal advance(const Signal& input, int64_t first, const StageNumbers& numbers,
-                 const RunningStatistics& running, Buffer<float>& carry,
-                 const AdvanceOptions& options) const;
-
-  struct Arriving {
-    Buffer<float> gradient;  // [step, batch, y, x, channel] behind `pool`; for the readout
-                             // ∂L/∂voltage [batch, class]
-    kernels::PooledMap pool;
-  };
-  struct Gradients {
-    float* weights = nullptr;
-    float* gain = nullptr;
-  };
-
-  /// Writes the gradients of the stage's numbers; returns the gradient at its pooled input [stored
-  /// step, batch, y, x, channel], or nothing if that is not wanted.
-  Buffer<float> backward(const Signal& input, StageTrace trace, const StageNumbers& numbers,
-                         const ForwardOptions& options, Arriving arriving,
-                         const Gradients& gradients, bool want_input_gradient) const;
+  Signal advance(const Inputs& inputs, int64_t first, const StageNumbers& numbers,
+                 Buffer<float>& carry, const AdvanceOptions& options) const;
+  /// Whether advance() need not store currents: the neurons take each row while it is in cache.
+  bool takes_rows(const Inputs& inputs) const;
 
  private:
-  struct Window {
-    kernels::NeuronShape shape;
-    RowSplit rows;
-    bool constant_current = false;
-  };
-  Window window_of(const Signal& input) const;
-  Signal work(const Signal& input, int64_t first, const StageNumbers& numbers,
-              const RunningStatistics& running, Buffer<float>& carry,
-              Buffer<float>& constant_current) const;
-  /// Without storing currents: neurons take each row while it is in cache.
-  bool can_work_by_rows(const Signal& input) const;
-  SpikeTrain work_by_rows(const Signal& input, int64_t first, const StageNumbers& numbers,
-                          const RunningStatistics& running, Buffer<float>& carry) const;
-  bool worth_keeping(const Window& window) const;
-  Signal rest(const Window& window, Buffer<float>& carry) const;
-  /// What is made of the currents while they are written.
-  struct Wanted {
-    bool halves = false;  // rounded to bf16 and kept as such, instead of floats
-    bool moments = false;
-  };
-  struct Written {
-    Buffer<float> current;
-    Buffer<uint16_t> halves;
-    RowMoments moments;
-  };
-  static RowMoments moments_of(const Window& window, const Buffer<float>& current);
-  Written write_currents(const Signal& input, const Window& window, const PreparedWeights& weights,
-                         const Wanted& wanted) const;
-  void fold_gain(const float* gain, int64_t first, NormTrace& trace) const;
-  static kernels::Currents view(const Window& window, const Buffer<float>& current,
-                                const Buffer<uint16_t>& halves);
+  Signal work(const Inputs& inputs, int64_t first, const StageNumbers& numbers,
+              Buffer<float>& carry, std::vector<Buffer<float>>& constant_currents) const;
+  SpikeTrain work_by_rows(const Inputs& inputs, int64_t first, const StageNumbers& numbers,
+                          Buffer<float>& carry) const;
+  Signal rest(int64_t steps, int64_t batch, const StageNumbers& numbers,
+              Buffer<float>& carry) const;
+  Buffer<float> no_state(const kernels::NeuronShape& shape) const;
 
   StagePlan plan_;
-  int64_t run_steps_;
-  std::unique_ptr<Synapse> synapse_;
-  std::unique_ptr<Norm> norm_;
+  std::vector<Branch> branches_;
   std::unique_ptr<Neurons> neurons_;
 };
 

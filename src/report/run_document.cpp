@@ -29,17 +29,17 @@ Json settings_document(const RunConfig& config) {
 
 Json shape_list(const MapShape& shape) { return {shape.channels, shape.height, shape.width}; }
 
-std::string norm_text(NormKind kind) {
+std::string norm_text(std::string kind) {
   switch (kind) {
-    case NormKind::none:
+    case "none":
       return "no norm";
-    case NormKind::bntt:
+    case "bntt":
       return "BNTT";
-    case NormKind::bn:
+    case "bn":
       return "standard BN";
-    case NormKind::bn_time:
+    case "bn-time":
       return "BN over time";
-    case NormKind::layer:
+    case "layer":
       return "layer norm";
   }
   return "";
@@ -87,9 +87,7 @@ bool has_checkpoint(const RunPaths& paths) {
   return fs::exists(paths.best()) || fs::exists(paths.checkpoint());
 }
 
-bool spiking(const Network& network) {
-  return network.stages().front().neuron.kind != NeuronKind::relu;
-}
+bool spiking(const Network& network) { return network.stages().front().neuron.kind != "relu"; }
 
 /// One run with its images, measured part after part.
 class Analyses {

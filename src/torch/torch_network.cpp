@@ -33,7 +33,7 @@ torch::Tensor reset_spike(const torch::Tensor& spikes, const NeuronSpec& neuron)
 }
 
 double leak_of(const NeuronSpec& neuron) {
-  return neuron.kind == NeuronKind::lif ? static_cast<double>(neuron.leak) : 1.0;
+  return neuron.kind == "lif" ? static_cast<double>(neuron.leak) : 1.0;
 }
 
 struct NeuronRun {
@@ -173,7 +173,7 @@ TorchResult TorchNetwork::forward(const torch::Tensor& input, NormMode mode,
     if (stage.readout) {
       const torch::Tensor voltage = drive.sum(0).flatten(1);
       result.logits = divide_by_steps_ ? voltage / static_cast<double>(steps_) : voltage;
-    } else if (stage.neuron.kind == NeuronKind::relu) {
+    } else if (stage.neuron.kind == "relu") {
       kept.output = torch::relu(drive);
     } else {
       const torch::Tensor imposed =

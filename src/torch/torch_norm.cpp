@@ -14,11 +14,11 @@ torch::Tensor per_channel(const torch::Tensor& row) { return row.view({1, -1, 1,
 TorchNormImpl::TorchNormImpl(const NormSpec& spec, int64_t steps, int64_t channels,
                              torch::Dtype dtype)
     : spec_(spec) {
-  if (spec.kind == NormKind::none) return;
-  const bool own_steps = spec.kind == NormKind::bntt;
+  if (spec.kind == "none") return;
+  const bool own_steps = spec.kind == "bntt";
   gain = register_parameter(
       "gain", own_steps ? torch::ones({steps, channels}, dtype) : torch::ones({channels}, dtype));
-  if (spec.kind == NormKind::layer) return;
+  if (spec.kind == "layer") return;
   const int64_t rows = own_steps ? steps : 1;
   running_mean = register_buffer("running_mean", torch::zeros({rows, channels}, dtype));
   running_variance = register_buffer("running_variance", torch::ones({rows, channels}, dtype));
@@ -26,21 +26,20 @@ TorchNormImpl::TorchNormImpl(const NormSpec& spec, int64_t steps, int64_t channe
 
 torch::Tensor TorchNormImpl::forward(const torch::Tensor& current, int64_t first_step,
                                      NormMode mode) {
-  if (spec_.kind == NormKind::none) return current;
-  if (spec_.kind == NormKind::bn_time) return normalise_all_steps(current, mode);
+  if (spec_.kind == "none") return current;
+  if (spec_.kind == "bn-time") return normalise_all_steps(current, mode);
   std::vector<torch::Tensor> steps;
   for (int64_t i = 0; i < current.size(0); ++i) {
-    steps.push_back(spec_.kind == NormKind::layer
-                        ? normalise_each_image(current[i])
-                        : normalise_one_step(current[i], first_step + i, mode));
+    steps.push_back(spec_.kind == "layer" ? normalise_each_image(current[i])
+                                          : normalise_one_step(current[i], first_step + i, mode));
   }
   return torch::stack(steps);
 }
 
 torch::Tensor TorchNormImpl::normalise_one_step(const torch::Tensor& current, int64_t step,
                                                 NormMode mode) {
-  if (spec_.kind == NormKind::bntt) return normalise_channels(current, gain[step], step, mode);
-  BNTT_CHECK(spec_.kind == NormKind::bn);
+  if (spec_.kind == "bntt") return normalise_channels(current, gain[step], step, mode);
+  BNTT_CHECK(spec_.kind == "bn");
   return normalise_channels(current, gain, 0, mode);
 }
 

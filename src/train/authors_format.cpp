@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <unordered_map>
 
+#include "base/check.h"
 #include "base/fail.h"
 
 namespace bntt {
@@ -15,7 +17,7 @@ std::vector<std::string> norm_names(const std::vector<StagePlan>& plans) {
   int64_t convolutions = 0;
   int64_t dense = 0;
   for (const StagePlan& plan : plans) {
-    if (plan.synapse == SynapseKind::conv3x3) {
+    if (plan.branches.front().synapse == SynapseKind::conv) {
       names.push_back(fmt::format("bntt{}", ++convolutions));
     } else {
       ++dense;
@@ -27,15 +29,32 @@ std::vector<std::string> norm_names(const std::vector<StagePlan>& plans) {
 
 void expect_expressible(const Network& network) {
   for (const StagePlan& plan : network.stages()) {
-    const NormKind expected = plan.readout ? NormKind::none : NormKind::bntt;
-    if (plan.norm.kind != expected) {
+    const BranchPlan& branch = plan.branches.front();
+    if (plan.branches.size() > 1 || branch.sources.size() > 1) {
+      fail("{}: the authors' models are chains, this network has branches", plan.name);
+    }
+    if (branch.synapse == SynapseKind::identity || !branch.geometry.is_same_3x3() || branch.bias) {
+      fail("{}: the authors' models have 3x3 convolutions and full connections without bias",
+           plan.name);
+    }
+    if (branch.norm.kind != (plan.readout ? "none" : "bntt") || branch.norm.shift) {
       fail("{}: the authors' models have {} there, this network has another norm", plan.name,
            plan.readout ? "no norm" : "BNTT");
     }
-    if (!plan.readout && plan.neuron.kind == NeuronKind::relu) {
-      fail("{}: the authors' models have spiking neurons, this network has ReLU", plan.name);
+    if (!plan.readout && plan.neuron.kind != "lif" && plan.neuron.kind != "if") {
+      fail("{}: the authors' models have LIF neurons, this network has '{}'", plan.name,
+           plan.neuron.kind);
     }
   }
+}
+
+/// The parameter or statistic of that name.
+template <typename Numbers>
+auto named(Numbers& numbers, const std::string& name) {
+  const auto found =
+      std::ranges::find_if(numbers, [&](const auto& number) { return number.name == name; });
+  BNTT_CHECK(found != numbers.end());
+  return found;
 }
 
 std::string at_step(const std::string& norm, int64_t step, const char* what) {
@@ -50,10 +69,13 @@ std::span<const float> row(const Buffer<float>& values, int64_t step, int64_t ch
 /// Takes tensors out of a file by name, and knows at the end which were not asked for.
 class TensorPicker {
  public:
-  TensorPicker(const TensorFile& file, const std::string& origin) : file_(file), origin_(origin) {}
+  TensorPicker(const TensorFile& file, const std::string& origin) : file_(file), origin_(origin) {
+    for (const Tensor& tensor : file.tensors) by_name_[tensor.name] = &tensor;
+  }
 
   std::span<const float> floats(const std::string& name, const std::vector<int64_t>& shape) {
-    const Tensor* tensor = file_.find(name);
+    const auto found = by_name_.find(name);
+    const Tensor* tensor = found == by_name_.end() ? nullptr : found->second;
     if (tensor == nullptr) fail("{}: expected a tensor '{}', found none", origin_, name);
     if (tensor->shape != shape) {
       fail("{}: tensor '{}' has shape [{}], expected [{}]", origin_, name,
@@ -79,6 +101,7 @@ class TensorPicker {
  private:
   const TensorFile& file_;
   const std::string& origin_;
+  std::unordered_map<std::string, const Tensor*> by_name_;
   std::set<std::string> used_;
 };
 
@@ -88,24 +111,22 @@ TensorFile to_authors_format(const Network& network) {
   expect_expressible(network);
   TensorFile file;
   const auto names = norm_names(network.stages());
-  std::size_t parameter = 0;
   for (std::size_t i = 0; i < network.stages().size(); ++i) {
     const StagePlan& plan = network.stages()[i];
-    const Parameter& weight = network.parameters()[parameter++];
-    file.tensors.push_back(float_tensor(plan.name + ".weight", weight.pytorch_shape,
+    const Parameter& weight = *named(network.parameters(), plan.name + ".weight");
+    file.tensors.push_back(float_tensor(weight.name, weight.pytorch_shape,
                                         to_pytorch_order(weight, weight.value).span()));
     if (plan.readout) continue;
-    const Parameter& gain = network.parameters()[parameter++];
-    const RunningStatistics& running = network.statistics()[i];
+    const auto statistics = network.norm_statistics(i);
     const int64_t channels = plan.output.channels;
     for (int64_t step = 0; step < network.spec().steps; ++step) {
       const auto add = [&](const char* what, const Buffer<float>& values) {
         file.tensors.push_back(
             float_tensor(at_step(names[i], step, what), {channels}, row(values, step, channels)));
       };
-      add("weight", gain.value);
-      add("running_mean", running.mean);
-      add("running_var", running.variance);
+      add("weight", network.gain(i)->value);
+      add("running_mean", statistics[0].value);
+      add("running_var", statistics[1].value);
       // PyTorch counts batches for averaging without momentum; with momentum the number has no
       // effect.
       const std::array<int64_t, 1> batches = {0};
@@ -120,26 +141,26 @@ void from_authors_format(const TensorFile& file, const std::string& origin, Netw
   expect_expressible(network);
   TensorPicker picker(file, origin);
   const auto names = norm_names(network.stages());
-  std::size_t parameter = 0;
   for (std::size_t i = 0; i < network.stages().size(); ++i) {
     const StagePlan& plan = network.stages()[i];
-    Parameter& weight = network.parameters()[parameter++];
-    const auto values = picker.floats(plan.name + ".weight", weight.pytorch_shape);
+    Parameter& weight = *named(network.parameters(), plan.name + ".weight");
+    const auto values = picker.floats(weight.name, weight.pytorch_shape);
     Buffer<float> in_their_order(static_cast<int64_t>(values.size()));
     std::copy(values.begin(), values.end(), in_their_order.begin());
     weight.value = from_pytorch_order(weight, in_their_order);
     if (plan.readout) continue;
-    Parameter& gain = network.parameters()[parameter++];
-    RunningStatistics& running = network.statistics()[i];
     const int64_t channels = plan.output.channels;
-    for (int64_t step = 0; step < network.spec().steps; ++step) {
-      const auto take = [&](const char* what, Buffer<float>& target) {
+    const auto take = [&](const char* what, Buffer<float>& target) {
+      for (int64_t step = 0; step < network.spec().steps; ++step) {
         const auto row_values = picker.floats(at_step(names[i], step, what), {channels});
         std::copy(row_values.begin(), row_values.end(), target.data() + step * channels);
-      };
-      take("weight", gain.value);
-      take("running_mean", running.mean);
-      take("running_var", running.variance);
+      }
+    };
+    const std::string norm = plan.name + ".norm.";
+    take("weight", named(network.parameters(), norm + "weight")->value);
+    take("running_mean", named(network.statistics(), norm + "running_mean")->value);
+    take("running_var", named(network.statistics(), norm + "running_var")->value);
+    for (int64_t step = 0; step < network.spec().steps; ++step) {
       picker.allow(at_step(names[i], step, "num_batches_tracked"));
     }
   }

@@ -11,7 +11,7 @@
 #include "base/files.h"
 #include "base/json.h"
 #include "kernels/kernel_set.h"
-#include "layers/measure_break_even.h"
+#include "layers/synapses/measure_break_even.h"
 
 namespace bntt {
 namespace fs = std::filesystem;
@@ -28,11 +28,16 @@ std::string processor_name() {
   return "unknown processor";
 }
 
-std::string key_of(const StagePlan& plan) {
-  return fmt::format("{}, {} kernels {}, {}x{}x{} pooled {}x{} to {}", processor_name(),
-                     kernels::kernels().name, kBreakEvenRevision, plan.source.channels,
-                     plan.source.height, plan.source.width, plan.pool_height, plan.pool_width,
-                     plan.output.channels);
+std::string key_of(const BranchPlan& plan) {
+  std::string key = fmt::format("{}, {} kernels {}, {}x{}x{} pooled {}x{} to {}", processor_name(),
+                                kernels::kernels().name, kBreakEvenRevision, plan.source.channels,
+                                plan.source.height, plan.source.width, plan.pool_height,
+                                plan.pool_width, plan.output.channels);
+  if (!plan.geometry.is_same_3x3()) {
+    key += fmt::format(", kernel {} stride {} padding {}", plan.geometry.kernel,
+                       plan.geometry.stride, plan.geometry.padding);
+  }
+  return key;
 }
 
 /// Holds the file for this process alone while it is read and written.
@@ -91,17 +96,19 @@ std::vector<BreakEven> machine_break_even(const std::vector<StagePlan>& stages,
   Json table = file.empty() ? Json::object() : read_table(file);
   std::vector<BreakEven> result;
   bool grown = false;
-  for (const StagePlan& plan : stages) {
-    const std::string key = key_of(plan);
-    std::optional<BreakEven> entry = entry_of(table, key);
-    if (!entry) {
-      entry = measure_break_even(plan);
-      if (entry) {
-        table[key] = break_even_values({*entry});
-        grown = true;
+  for (const StagePlan& stage : stages) {
+    for (const BranchPlan& plan : stage.branches) {
+      const std::string key = key_of(plan);
+      std::optional<BreakEven> entry = entry_of(table, key);
+      if (!entry) {
+        entry = measure_break_even(plan);
+        if (entry) {
+          table[key] = break_even_values({*entry});
+          grown = true;
+        }
       }
+      result.push_back(entry.value_or(BreakEven{}));
     }
-    result.push_back(entry.value_or(BreakEven{}));
   }
   if (grown && !file.empty()) {
     try {
@@ -113,26 +120,26 @@ std::vector<BreakEven> machine_break_even(const std::vector<StagePlan>& stages,
   return result;
 }
 
-std::vector<BreakEven> break_even_from(const std::vector<double>& values, std::size_t stages) {
-  if (values.size() != 2 && values.size() != 2 * stages) {
+std::vector<BreakEven> break_even_from(const std::vector<double>& values, std::size_t synapses) {
+  if (values.size() != 2 && values.size() != 2 * synapses) {
     fail(
         "train.break_even has {} values, expected none, 2 or {}: forward and weight gradient for "
-        "each stage, or once for all",
-        values.size(), 2 * stages);
+        "each synapse, or once for all",
+        values.size(), 2 * synapses);
   }
   std::vector<BreakEven> result;
-  for (std::size_t i = 0; i < stages; ++i) {
+  for (std::size_t i = 0; i < synapses; ++i) {
     const std::size_t at = values.size() == 2 ? 0 : 2 * i;
     result.push_back({static_cast<float>(values[at]), static_cast<float>(values[at + 1])});
   }
   return result;
 }
 
-std::vector<double> break_even_values(const std::vector<BreakEven>& stages) {
+std::vector<double> break_even_values(const std::vector<BreakEven>& synapses) {
   std::vector<double> values;
-  for (const BreakEven& stage : stages) {
+  for (const BreakEven& synapse : synapses) {
     // As the shortest decimal that reads back as the same float, not as the float's own digits.
-    for (const float value : {stage.forward, stage.weight_gradient}) {
+    for (const float value : {synapse.forward, synapse.weight_gradient}) {
       values.push_back(std::strtod(fmt::format("{}", value).c_str(), nullptr));
     }
   }

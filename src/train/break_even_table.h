@@ -19,7 +19,7 @@ std::vector<BreakEven> machine_break_even(const std::vector<StagePlan>& stages,
 
 /// train.break_even of a run as one entry per stage: forward and weight gradient for every stage,
 /// or one such pair for all. Throws Error for any other number of values.
-std::vector<BreakEven> break_even_from(const std::vector<double>& values, std::size_t stages);
-std::vector<double> break_even_values(const std::vector<BreakEven>& stages);
+std::vector<BreakEven> break_even_from(const std::vector<double>& values, std::size_t synapses);
+std::vector<double> break_even_values(const std::vector<BreakEven>& synapses);
 
 }  // namespace bntt

@@ -85,11 +85,6 @@ Buffer<float> values_of(const TensorFile& file, const std::string& origin, const
   return values;
 }
 
-std::vector<int64_t> statistics_shape(const RunningStatistics& running) {
-  if (running.rows == 1) return {running.mean.size()};
-  return {running.rows, running.mean.size() / running.rows};
-}
-
 /// Files from before there were break-even densities, and imported ones, leave the network's own.
 std::vector<BreakEven> break_even_in(const TensorFile& file, const std::string& origin,
                                      const Network& network) {
@@ -99,11 +94,12 @@ std::vector<BreakEven> break_even_in(const TensorFile& file, const std::string& 
   const bool numbers =
       values.is_array() && std::all_of(values.begin(), values.end(),
                                        [](const Json& value) { return value.is_number(); });
-  if (!numbers || values.size() != 2 * network.stages().size()) {
-    fail("{}: its break-even densities are not two numbers for each of {} stages", origin,
-         network.stages().size());
+  const std::size_t synapses = network.break_even().size();
+  if (!numbers || values.size() != 2 * synapses) {
+    fail("{}: its break-even densities are not two numbers for each of {} synapses", origin,
+         synapses);
   }
-  return break_even_from(values.get<std::vector<double>>(), network.stages().size());
+  return break_even_from(values.get<std::vector<double>>(), synapses);
 }
 
 }  // namespace
@@ -118,13 +114,9 @@ TensorFile pack_checkpoint(const Network& network, const Sgd* sgd, const TrainPo
     file.tensors.push_back(float_tensor(parameter.name, parameter.pytorch_shape,
                                         to_pytorch_order(parameter, parameter.value).span()));
   }
-  for (const RunningStatistics& running : network.statistics()) {
-    if (running.rows == 0) continue;
-    const auto shape = statistics_shape(running);
+  for (const Statistic& statistic : network.statistics()) {
     file.tensors.push_back(
-        float_tensor(running.name + ".running_mean", shape, running.mean.span()));
-    file.tensors.push_back(
-        float_tensor(running.name + ".running_var", shape, running.variance.span()));
+        float_tensor(statistic.name, statistic.pytorch_shape, statistic.value.span()));
   }
   if (sgd != nullptr) {
     for (std::size_t i = 0; i < network.parameters().size(); ++i) {
@@ -158,24 +150,17 @@ void unpack_network(const TensorFile& file, const std::string& origin, Network& 
     values.push_back(from_pytorch_order(
         parameter, values_of(file, origin, parameter.name, parameter.pytorch_shape)));
   }
-  std::vector<std::pair<Buffer<float>, Buffer<float>>> statistics;
-  for (const RunningStatistics& running : network.statistics()) {
-    if (running.rows == 0) continue;
-    const auto shape = statistics_shape(running);
-    statistics.emplace_back(values_of(file, origin, running.name + ".running_mean", shape),
-                            values_of(file, origin, running.name + ".running_var", shape));
+  std::vector<Buffer<float>> statistics;
+  for (const Statistic& statistic : network.statistics()) {
+    statistics.push_back(values_of(file, origin, statistic.name, statistic.pytorch_shape));
   }
   std::vector<BreakEven> break_even = break_even_in(file, origin, network);
   for (std::size_t i = 0; i < values.size(); ++i) {
     network.parameters()[i].value = std::move(values[i]);
   }
   network.set_break_even(std::move(break_even));
-  auto next = statistics.begin();
-  for (RunningStatistics& running : network.statistics()) {
-    if (running.rows == 0) continue;
-    running.mean = std::move(next->first);
-    running.variance = std::move(next->second);
-    ++next;
+  for (std::size_t i = 0; i < statistics.size(); ++i) {
+    network.statistics()[i].value = std::move(statistics[i]);
   }
 }
 

@@ -246,7 +246,7 @@ NetworkSpec network_of(const RunConfig& config, const MapShape& input, int64_t c
     }
   } else {
     const ModelConfig& model = config.model;
-    const auto norm = [&](NormKind kind) {
+    const auto norm = [&](std::string kind) {
       return NormSpec{.kind = kind, .epsilon = model.norm_epsilon, .momentum = model.norm_momentum};
     };
     const NeuronSpec neuron = {

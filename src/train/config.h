@@ -41,12 +41,12 @@ struct ModelConfig {
   std::string name = "vgg9";
   int64_t steps = 25;
   double width = 1.0;
-  NormKind norm = NormKind::bntt;
+  std::string norm = "bntt";
   float norm_epsilon = 1e-4F;
   float norm_momentum = 0.1F;
-  NormKind readout_norm = NormKind::none;
+  std::string readout_norm = "none";
   bool divide_by_steps = true;
-  NeuronKind neuron = NeuronKind::lif;
+  std::string neuron = "lif";
   float leak = 0.95F;
   float threshold = 1.0F;
   Reset reset = Reset::soft;

@@ -34,7 +34,7 @@ void Sgd::step(Network& network, double learning_rate) {
   const auto rate = static_cast<float>(learning_rate);
   for (std::size_t i = 0; i < velocities_.size(); ++i) {
     Parameter& parameter = network.parameters()[i];
-    const bool decays = parameter.kind == Parameter::Kind::weight || options_.decay_gamma;
+    const bool decays = parameter.group != ParameterGroup::gain || options_.decay_gamma;
     const float decay = decays ? static_cast<float>(options_.weight_decay) : 0.0F;
     float* value = parameter.value.data();
     float* velocity = velocities_[i].data();

@@ -66,7 +66,8 @@ Trainer::Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bo
   expect_frames(data.train, active_steps(network_.spec()));
   network_.set_precision(config_.train.precision);
   if (!config_.train.break_even.empty()) {
-    network_.set_break_even(break_even_from(config_.train.break_even, network_.stages().size()));
+    network_.set_break_even(
+        break_even_from(config_.train.break_even, network_.break_even().size()));
   }
   if (resume && std::filesystem::exists(paths_.checkpoint())) {
     const std::string origin = paths_.checkpoint().string();

@@ -131,7 +131,7 @@ TEST(ActivityStudy, SurvivesANetworkOfNonsense) {
 }
 
 TEST(ActivityStudy, RefusesAnAnn) {
-  const NeuronSpec relu{.kind = NeuronKind::relu};
+  const NeuronSpec relu{.kind = "relu"};
   Network ann({.input = {1, 3, 3},
                .steps = 1,
                .stages = {Dense{.features = 2, .neuron = relu}, Readout{.classes = 2}}},

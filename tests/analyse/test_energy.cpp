@@ -78,7 +78,7 @@ TEST(Energy, ADirectEncodedFirstSynapseCostsItsMacsOnce) {
 
 TEST(Energy, AnAnnHasOnlyItsOwn) {
   const PaperNetwork paper;
-  const NeuronSpec relu{.kind = NeuronKind::relu};
+  const NeuronSpec relu{.kind = "relu"};
   const Network ann({.input = {1, 3, 3},
                      .steps = 1,
                      .stages = {Conv3x3{.channels = 2, .neuron = relu}, Readout{.classes = 2}}},

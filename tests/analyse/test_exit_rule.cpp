@@ -65,7 +65,7 @@ TEST(ExitRule, WindowsLeaveOutStepsOfSmallMagnitude) {
   EXPECT_THAT(windows.active[2], ElementsAre(true, true, true, true));
 }
 
-NetworkSpec two_hidden(Propagation propagation, NormKind norm) {
+NetworkSpec two_hidden(Propagation propagation, std::string norm) {
   return {.input = {1, 2, 2},
           .steps = 5,
           .propagation = propagation,
@@ -74,7 +74,7 @@ NetworkSpec two_hidden(Propagation propagation, NormKind norm) {
 }
 
 TEST(ExitRule, StepsThatCannotReachTheReadoutAreNotAsked) {
-  Network network(two_hidden(Propagation::delayed, NormKind::bntt), 1);
+  Network network(two_hidden(Propagation::delayed, "bntt"), 1);
   // Stage 1 works at the steps 1 to 3, stage 2 at 2 to 4; every gain is 1. Only γ of steps that
   // lead nowhere is left after step 4.
   EXPECT_EQ(exit_step(network, 0.5), 4);
@@ -82,7 +82,7 @@ TEST(ExitRule, StepsThatCannotReachTheReadoutAreNotAsked) {
 }
 
 TEST(ExitRule, NothingToGoByWithoutGainsPerStep) {
-  const Network network(two_hidden(Propagation::instant, NormKind::bn), 1);
+  const Network network(two_hidden(Propagation::instant, "bn"), 1);
   EXPECT_FALSE(has_step_gains(network));
   EXPECT_THAT(exit_intervals(network), IsEmpty());
 }

@@ -121,7 +121,7 @@ TEST(ExitStudy, ProposesNothingWithoutValidationImages) {
 }
 
 TEST(ExitStudy, WithoutGainsPerStepImagesStillStopAlone) {
-  const Trained trained({.norm = NormKind::bn});
+  const Trained trained({.norm = "bn"});
   const ExitStudy study = study_exit(trained.network, trained.sample(), trained.validation());
   EXPECT_THAT(study.sweep, IsEmpty());
   EXPECT_THAT(study.window_sweep, IsEmpty());
@@ -130,11 +130,8 @@ TEST(ExitStudy, WithoutGainsPerStepImagesStillStopAlone) {
 }
 
 TEST(ExitStudy, RefusesAnAnn) {
-  const Trained ann({.neuron = NeuronKind::relu,
-                     .norm = NormKind::bn,
-                     .encoder = EncoderKind::direct,
-                     .steps = 1,
-                     .epochs = 0});
+  const Trained ann(
+      {.neuron = "relu", .norm = "bn", .encoder = EncoderKind::direct, .steps = 1, .epochs = 0});
   EXPECT_THROW(study_exit(ann.network, ann.sample(), ann.validation()), Error);
 }
 

@@ -33,8 +33,8 @@ inline ImageSet quadrants(int64_t images, uint32_t first_id) {
 }
 
 struct TrainedOptions {
-  NeuronKind neuron = NeuronKind::lif;
-  NormKind norm = NormKind::bntt;
+  std::string neuron = "lif";
+  std::string norm = "bntt";
   Propagation propagation = Propagation::instant;
   EncoderKind encoder = EncoderKind::poisson_signed;
   int64_t steps = 6;

@@ -42,11 +42,9 @@ TEST(DensityFinder, SaysWhenScalingGammaCannotDoIt) {
 
 TEST(DensityFinder, RefusesNetworksWithoutGamma) {
   Workload workload = testing::small_workload();
-  workload.network = Network(vgg5({.input = workload.images.shape,
-                                   .steps = 5,
-                                   .width = 0.1,
-                                   .norm = {.kind = NormKind::none}}),
-                             1);
+  workload.network = Network(
+      vgg5({.input = workload.images.shape, .steps = 5, .width = 0.1, .norm = {.kind = "none"}}),
+      1);
   EXPECT_THROW(DensityFinder(workload, Kind::train, 8), Error);
 }
 

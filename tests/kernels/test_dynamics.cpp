@@ -20,8 +20,7 @@ TEST(Dynamics, CarryIsThatOfTheEquations) {
 }
 
 TEST(Dynamics, IntegrateAndFireKeepsEverything) {
-  const Dynamics dynamics =
-      dynamics_of({.kind = NeuronKind::integrate_and_fire, .leak = 0.5F}, Propagation::instant);
+  const Dynamics dynamics = dynamics_of({.kind = "if", .leak = 0.5F}, Propagation::instant);
   EXPECT_EQ(dynamics.carried(0.75F, false), 0.75F);
 }
 

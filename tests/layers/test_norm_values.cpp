@@ -53,14 +53,14 @@ class NormValues : public ::testing::Test {
 };
 
 TEST_F(NormValues, NoNormIsTheIdentity) {
-  NormBench bench(NormKind::none, 0, kSteps);
+  NormBench bench("none", 0, kSteps);
   const auto x = bench.numbers(bench.size(), 0.5, 2.0);
   EXPECT_EQ(bench.output(x, NormMode::batch), x);
   EXPECT_EQ(bench.output(x, NormMode::running), x);
 }
 
 TEST_F(NormValues, BnttKeepsEveryStepApart) {
-  NormBench bench(NormKind::bntt, kFirstStep, kSteps);
+  NormBench bench("bntt", kFirstStep, kSteps);
   const auto x = bench.numbers(bench.size(), 0.5, 2.0);
   const RunningStatistics before = bench.running();
   const NormTrace trace = bench.trace(x, NormMode::batch, bench.running());
@@ -80,7 +80,7 @@ TEST_F(NormValues, BnttKeepsEveryStepApart) {
 }
 
 TEST_F(NormValues, BnSharesTheRunningStatisticsOfAllSteps) {
-  NormBench bench(NormKind::bn, kFirstStep, kSteps);
+  NormBench bench("bn", kFirstStep, kSteps);
   const auto x = bench.numbers(bench.size(), 0.5, 2.0);
   const RunningStatistics before = bench.running();
   const NormTrace trace = bench.trace(x, NormMode::batch, bench.running());
@@ -100,7 +100,7 @@ TEST_F(NormValues, BnSharesTheRunningStatisticsOfAllSteps) {
 }
 
 TEST_F(NormValues, BnTimeTakesAllStepsTogether) {
-  NormBench bench(NormKind::bn_time, kFirstStep, kSteps);
+  NormBench bench("bn-time", kFirstStep, kSteps);
   const auto x = bench.numbers(bench.size(), 0.5, 2.0);
   const RunningStatistics before = bench.running();
   const NormTrace trace = bench.trace(x, NormMode::batch, bench.running());
@@ -115,7 +115,7 @@ TEST_F(NormValues, BnTimeTakesAllStepsTogether) {
 }
 
 TEST_F(NormValues, LayerNormTakesEachImageAloneInBothModes) {
-  NormBench bench(NormKind::layer, kFirstStep, kSteps);
+  NormBench bench("layer", kFirstStep, kSteps);
   const auto x = bench.numbers(bench.size(), 0.5, 2.0);
   for (const NormMode mode : {NormMode::batch, NormMode::running}) {
     const NormTrace trace = bench.trace(x, mode);
@@ -133,12 +133,12 @@ TEST_F(NormValues, LayerNormTakesEachImageAloneInBothModes) {
 }
 
 TEST_F(NormValues, EvaluationUsesTheRunningStatisticsOfTheRightStep) {
-  for (const NormKind kind : {NormKind::bntt, NormKind::bn, NormKind::bn_time}) {
+  for (const std::string kind : {"bntt", "bn", "bn-time"}) {
     NormBench bench(kind, kFirstStep, kSteps);
     const NormTrace trace = bench.trace(bench.numbers(bench.size(), 0.5, 2.0), NormMode::running);
     for (int64_t step = 0; step < kSteps; ++step) {
       for (int64_t c = 0; c < kChannels; ++c) {
-        const int64_t row = kind == NormKind::bntt ? kFirstStep + step : 0;
+        const int64_t row = kind == "bntt" ? kFirstStep + step : 0;
         expect_row(trace, step * kChannels + c, bench.running().mean[row * kChannels + c],
                    bench.running().variance[row * kChannels + c]);
       }
@@ -147,7 +147,7 @@ TEST_F(NormValues, EvaluationUsesTheRunningStatisticsOfTheRightStep) {
 }
 
 TEST_F(NormValues, OneSampleLeavesFiniteStatistics) {
-  const auto norm = make_norm({.kind = NormKind::bntt}, 1, 1);
+  const auto norm = make_norm({.kind = "bntt"}, 1, 1);
   RowMoments moments{{1, 1, 1, 1, 1}, Buffer<float>(1), Buffer<float>(1)};
   moments.mean.fill(3.0F);
   moments.squared_deviations.fill(0.0F);

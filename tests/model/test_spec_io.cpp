@@ -23,14 +23,13 @@ Enum any(std::initializer_list<Enum> values) {
 }
 
 NormSpec any_norm() {
-  return {.kind = any(
-              {NormKind::none, NormKind::bntt, NormKind::bn, NormKind::bn_time, NormKind::layer}),
+  return {.kind = any({"none", "bntt", "bn", "bn-time", "layer"}),
           .epsilon = positive(),
           .momentum = fraction()};
 }
 
 NeuronSpec any_neuron(bool ann) {
-  return {.kind = ann ? NeuronKind::relu : any({NeuronKind::lif, NeuronKind::integrate_and_fire}),
+  return {.kind = ann ? "relu" : any({"lif", "if"}),
           .leak = fraction(),
           .threshold = positive(),
           .reset = any({Reset::soft, Reset::hard}),

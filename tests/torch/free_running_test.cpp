@@ -51,7 +51,7 @@ class FreeRunning : public testing::TestWithParam<Dynamics> {};
 
 TEST_P(FreeRunning, DyadicNetworksGiveTheSameSpikes) {
   const auto [propagation, reset, encoding] = GetParam();
-  const NetworkSpec spec = small_network({.norm = {.kind = NormKind::none},
+  const NetworkSpec spec = small_network({.norm = {.kind = "none"},
                                           .neuron = {.leak = 0.5F, .reset = reset},
                                           .propagation = propagation,
                                           .steps = propagation == Propagation::delayed ? 10 : 6,

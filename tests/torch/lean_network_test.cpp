@@ -86,7 +86,7 @@ TEST(LeanNetwork, RefusesWhatItDoesNotDo) {
   const auto lean_of = [](const ZooOptions& options) {
     LeanNetwork lean(Network(vgg5(options), 1), at::MemoryFormat::Contiguous);
   };
-  EXPECT_THROW(lean_of({.steps = 2, .width = 0.1, .norm = {.kind = NormKind::layer}}), Error);
+  EXPECT_THROW(lean_of({.steps = 2, .width = 0.1, .norm = {.kind = "layer"}}), Error);
   EXPECT_THROW(lean_of({.steps = 2, .width = 0.1, .neuron = {.reset = Reset::hard}}), Error);
   EXPECT_THROW(lean_of({.width = 0.1, .propagation = Propagation::delayed}), Error);
 }

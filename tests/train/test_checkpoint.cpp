@@ -101,7 +101,7 @@ TEST_F(CheckpointFile, OfAnotherNetworkIsRefusedByItsDifference) {
     Network other = small_vgg5(options);
     return refusal([&] { unpack_network(file, "run/c", other); });
   };
-  EXPECT_THAT(refused_by({.norm = {.kind = NormKind::layer}}),
+  EXPECT_THAT(refused_by({.norm = {.kind = "layer"}}),
               AllOf(StartsWith("run/c: holds another network: "), HasSubstr("norm"),
                     HasSubstr("bntt"), HasSubstr("layer")));
   EXPECT_THAT(refused_by({.neuron = {.leak = 0.5F}}), HasSubstr("leak"));

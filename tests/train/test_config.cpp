@@ -62,12 +62,12 @@ TEST(Config, EverySettingRoundTrips) {
   config.model = {.name = "vgg5",
                   .steps = 7,
                   .width = 0.1,
-                  .norm = NormKind::bn_time,
+                  .norm = "bn-time",
                   .norm_epsilon = 1e-5F,
                   .norm_momentum = 0.2F,
-                  .readout_norm = NormKind::layer,
+                  .readout_norm = "layer",
                   .divide_by_steps = false,
-                  .neuron = NeuronKind::integrate_and_fire,
+                  .neuron = "if",
                   .leak = 0.123456789F,
                   .threshold = 2.5F,
                   .reset = Reset::hard,
@@ -144,7 +144,7 @@ TEST(Config, SettingsTakeTomlValuesAndBareWords) {
   apply_setting(config, "run={ log_steps = 7 }");
   EXPECT_EQ(config.model.width, 0.25);
   EXPECT_EQ(config.model.steps, 10);
-  EXPECT_EQ(config.model.norm, NormKind::bn_time);
+  EXPECT_EQ(config.model.norm, "bn-time");
   EXPECT_EQ(config.model.name, "cao-net");
   EXPECT_EQ(config.data.dir, "/data/a=b c");
   EXPECT_EQ(config.data.normalisation, "cifar10");
@@ -184,12 +184,12 @@ TEST(Config, ModelBecomesANetworkOfTheZoo) {
   config.model = {.name = "vgg5",
                   .steps = 6,
                   .width = 0.5,
-                  .norm = NormKind::bn,
+                  .norm = "bn",
                   .norm_epsilon = 1e-3F,
                   .leak = 0.9F,
                   .surrogate = SurrogateKind::sigmoid};
   const NetworkSpec spec = network_of(config, {1, 28, 28}, 7);
-  const NormSpec norm = {.kind = NormKind::bn, .epsilon = 1e-3F};
+  const NormSpec norm = {.kind = "bn", .epsilon = 1e-3F};
   const NeuronSpec neuron = {.leak = 0.9F, .surrogate = {.kind = SurrogateKind::sigmoid}};
   EXPECT_EQ(spec, vgg5({.input = {1, 28, 28},
                         .classes = 7,
@@ -197,7 +197,7 @@ TEST(Config, ModelBecomesANetworkOfTheZoo) {
                         .width = 0.5,
                         .norm = norm,
                         .neuron = neuron,
-                        .readout_norm = {.kind = NormKind::none, .epsilon = 1e-3F}}));
+                        .readout_norm = {.kind = "none", .epsilon = 1e-3F}}));
   config.model.name = "vgg7";
   EXPECT_THAT(message_of([&] {
                 network_of(config, {1, 28, 28}, 7);

@@ -14,8 +14,9 @@ float unit_current(const kernels::Affine& affine, const kernels::Currents& curre
 
 }  // namespace
 
-Signal Accumulator::forward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
-                            const kernels::Currents& currents, float* carry) const {
+Signal Accumulator::forward(const NeuronInput& input, std::span<const Parameter> /*parameters*/,
+                            float* carry) const {
+  const auto& [shape, affine, currents] = input;
   const int64_t classes = shape.channels;
   for (int64_t step = 0; step < shape.steps; ++step) {
     for (int64_t image = 0; image < shape.batch; ++image) {
@@ -31,20 +32,20 @@ Signal Accumulator::forward(const kernels::NeuronShape& shape, const kernels::Af
   return {};
 }
 
-void Accumulator::backward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
-                           const kernels::Currents& currents,
-                           const kernels::SpikeGradient& arriving, float* norm_gradient,
+void Accumulator::backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
+                           std::span<Parameter> /*parameters*/, float* gradient,
                            RowGradientSums& sums) const {
+  const auto& [shape, affine, currents] = input;
   const int64_t classes = shape.channels;
   for (int64_t step = 0; step < shape.steps; ++step) {
     for (int64_t image = 0; image < shape.batch; ++image) {
       const int64_t row = sums.at(step, image / sums.split.images_per_row);
       for (int64_t k = 0; k < classes; ++k) {
-        const float gradient = arriving.data[image * classes + k];
-        norm_gradient[(step * shape.batch + image) * classes + k] = gradient;
-        sums.gradient[row + k] += gradient;
+        const float of_voltage = arriving.data[image * classes + k];
+        gradient[(step * shape.batch + image) * classes + k] = of_voltage;
+        sums.gradient[row + k] += of_voltage;
         sums.gradient_times_unit[row + k] +=
-            gradient * unit_current(affine, currents, classes, step, image, k);
+            of_voltage * unit_current(affine, currents, classes, step, image, k);
       }
     }
   }

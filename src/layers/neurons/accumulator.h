@@ -8,12 +8,12 @@ namespace bntt {
 class Accumulator final : public Neurons {
  public:
   /// Returns an empty signal; the voltage is the carry.
-  Signal forward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
-                 const kernels::Currents& currents, float* carry) const override;
+  Signal forward(const NeuronInput& input, std::span<const Parameter> parameters,
+                 float* carry) const override;
   /// `arriving` is ∂L/∂voltage [batch, class], the same for every step.
-  void backward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
-                const kernels::Currents& currents, const kernels::SpikeGradient& arriving,
-                float* norm_gradient, RowGradientSums& sums) const override;
+  void backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
+                std::span<Parameter> parameters, float* gradient,
+                RowGradientSums& sums) const override;
 };
 
 }  // namespace bntt

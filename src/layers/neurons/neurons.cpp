@@ -1,15 +1,41 @@
 #include "layers/neurons/neurons.h"
 
+#include "base/kinds.h"
 #include "layers/neurons/accumulator.h"
+#include "layers/neurons/passing.h"
+#include "layers/neurons/plif.h"
 #include "layers/neurons/relu.h"
 #include "layers/neurons/spiking.h"
 
 namespace bntt {
+namespace {
+
+template <typename Kind>
+std::unique_ptr<Neurons> make(const StagePlan& plan, Propagation propagation) {
+  return std::make_unique<Kind>(plan, propagation);
+}
+
+std::unique_ptr<Neurons> make_without_leak(const StagePlan& plan, Propagation propagation) {
+  StagePlan keeping = plan;
+  keeping.neuron.leak = 1.0F;
+  return std::make_unique<Spiking>(keeping, propagation);
+}
+
+constexpr NeuronEntry kNeurons[] = {
+    {"lif", "leaky integrate-and-fire (the paper's)", make<Spiking>},
+    {"if", "integrate-and-fire: no leak", make_without_leak},
+    {"relu", "those of an ANN: one step, real values", make<Relu>},
+    {"plif", "leaky integrate-and-fire whose leak is learned, one per stage", make<ParametricLif>},
+    {"none", "hand their current on as real values", make<Passing>},
+};
+
+}  // namespace
+
+std::span<const NeuronEntry> neuron_table() { return kNeurons; }
 
 std::unique_ptr<Neurons> make_neurons(const StagePlan& plan, Propagation propagation) {
   if (plan.readout) return std::make_unique<Accumulator>();
-  if (plan.neuron.kind == NeuronKind::relu) return std::make_unique<Relu>(plan.output);
-  return std::make_unique<Spiking>(plan, propagation);
+  return find_kind<NeuronEntry>("neuron", plan.neuron.kind, kNeurons).make(plan, propagation);
 }
 
 }  // namespace bntt

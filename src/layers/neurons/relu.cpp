@@ -4,26 +4,28 @@
 
 namespace bntt {
 
-Signal Relu::forward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
-                     const kernels::Currents& currents, float* /*carry*/) const {
+Signal Relu::forward(const NeuronInput& input, std::span<const Parameter> /*parameters*/,
+                     float* /*carry*/) const {
+  const kernels::NeuronShape& shape = input.shape;
   DenseTrain activations{.steps = shape.steps,
                          .batch = shape.batch,
                          .shape = map_,
                          .constant = false,
                          .values = Buffer<float>(shape.steps * shape.batch * shape.frame())};
   for_each_block(shape, [&](const kernels::PixelBlock& block) {
-    kernels::relu_forward(shape, affine, currents, block, activations.values.data());
+    kernels::relu_forward(shape, input.affine, input.currents, block, activations.values.data());
   });
   return activations;
 }
 
-void Relu::backward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
-                    const kernels::Currents& currents, const kernels::SpikeGradient& arriving,
-                    float* norm_gradient, RowGradientSums& sums) const {
-  for_each_row_block(
-      shape, sums, [&](const kernels::PixelBlock& block, const kernels::GradientSums& row_sums) {
-        kernels::relu_backward(shape, affine, currents, arriving, block, norm_gradient, row_sums);
-      });
+void Relu::backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
+                    std::span<Parameter> /*parameters*/, float* gradient,
+                    RowGradientSums& sums) const {
+  for_each_row_block(input.shape, sums,
+                     [&](const kernels::PixelBlock& block, const kernels::GradientSums& row_sums) {
+                       kernels::relu_backward(input.shape, input.affine, input.currents, arriving,
+                                              block, gradient, row_sums);
+                     });
 }
 
 }  // namespace bntt

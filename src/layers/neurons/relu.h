@@ -7,13 +7,14 @@ namespace bntt {
 /// The neurons of an ANN: stateless, real-valued.
 class Relu final : public Neurons {
  public:
-  explicit Relu(const MapShape& map) : map_(map) {}
+  Relu(const StagePlan& plan, Propagation /*propagation*/) : map_(plan.output) {}
 
-  Signal forward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
-                 const kernels::Currents& currents, float* carry) const override;
-  void backward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
-                const kernels::Currents& currents, const kernels::SpikeGradient& arriving,
-                float* norm_gradient, RowGradientSums& sums) const override;
+  bool has_state() const override { return false; }
+  Signal forward(const NeuronInput& input, std::span<const Parameter> parameters,
+                 float* carry) const override;
+  void backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
+                std::span<Parameter> parameters, float* gradient,
+                RowGradientSums& sums) const override;
 
  private:
   MapShape map_;

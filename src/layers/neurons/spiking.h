@@ -4,22 +4,30 @@
 
 namespace bntt {
 
-/// Leaky integrate-and-fire, or plain integrate-and-fire (leak 1).
-class Spiking final : public Neurons {
+/// Leaky integrate-and-fire: see kernels::Dynamics.
+class Spiking : public Neurons {
  public:
-  Spiking(const StagePlan& plan, Propagation propagation);
+  Spiking(const StagePlan& plan, Propagation propagation)
+      : dynamics_(kernels::dynamics_of(plan.neuron, propagation)), map_(plan.output) {}
 
-  Signal forward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
-                 const kernels::Currents& currents, float* carry) const override;
-  bool has_step() const override { return true; }
-  void step(const kernels::NeuronRow& row) const override;
-  void backward(const kernels::NeuronShape& shape, const kernels::Affine& affine,
-                const kernels::Currents& currents, const kernels::SpikeGradient& arriving,
-                float* norm_gradient, RowGradientSums& sums) const override;
+  std::optional<kernels::Dynamics> dynamics(std::span<const Parameter> parameters) const final {
+    return current_dynamics(parameters);
+  }
+  Signal forward(const NeuronInput& input, std::span<const Parameter> parameters,
+                 float* carry) const final;
+  void backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
+                std::span<Parameter> parameters, float* gradient,
+                RowGradientSums& sums) const override;
+
+ protected:
+  virtual kernels::Dynamics current_dynamics(std::span<const Parameter> /*parameters*/) const {
+    return dynamics_;
+  }
+
+  kernels::Dynamics dynamics_;  // as the spec has it
 
  private:
   MapShape map_;
-  kernels::Dynamics dynamics_;
 };
 
 }  // namespace bntt

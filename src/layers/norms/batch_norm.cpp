@@ -1,5 +1,6 @@
 #include "layers/norms/batch_norm.h"
 
+#include <algorithm>
 #include <cmath>
 
 namespace bntt {
@@ -41,82 +42,99 @@ void follow(float& running, double newest, float momentum) {
 
 }  // namespace
 
+std::vector<StatisticDeclaration> BatchNorm::statistics() const {
+  const std::vector<int64_t> shape = rows_shape(statistics_per_step());
+  return {{"running_mean", shape, 0.0F}, {"running_var", shape, 1.0F}};
+}
+
 NormTrace BatchNorm::from_batch(const RowMoments& moments, int64_t first_step,
-                                RunningStatistics& running) const {
+                                std::span<Statistic> statistics) const {
   const int64_t steps = moments.split.steps;
   const int64_t group_steps = all_steps_together() ? steps : 1;
-  NormTrace trace{1, Buffer<float>(steps * channels_), Buffer<float>(steps * channels_)};
+  Buffer<float>& running_mean = statistics[0].value;
+  Buffer<float>& running_variance = statistics[1].value;
+  NormTrace trace{1, Buffer<float>(steps * channels()), Buffer<float>(steps * channels())};
   for (int64_t begin = 0; begin < steps; begin += group_steps) {
-    const int64_t row = row_of(first_step + begin, statistics_rows()) * channels_;
-    for (int64_t c = 0; c < channels_; ++c) {
+    const int64_t row = row_at(first_step + begin, statistics_per_step());
+    for (int64_t c = 0; c < channels(); ++c) {
       const GroupMoments group = merge(moments, begin, begin + group_steps, c);
       const double variance = group.squared_deviations / group.samples;
       for (int64_t step = begin; step < begin + group_steps; ++step) {
-        trace.mean[step * channels_ + c] = static_cast<float>(group.mean);
-        trace.inverse_deviation[step * channels_ + c] =
+        trace.mean[step * channels() + c] = static_cast<float>(group.mean);
+        trace.inverse_deviation[step * channels() + c] =
             static_cast<float>(1.0 / std::sqrt(variance + spec_.epsilon));
       }
       // Normalising uses the biased variance, the running one is unbiased, as in the authors' code.
       const double unbiased = group.squared_deviations / std::max(1.0, group.samples - 1.0);
-      follow(running.mean[row + c], group.mean, spec_.momentum);
-      follow(running.variance[row + c], unbiased, spec_.momentum);
+      follow(running_mean[row + c], group.mean, spec_.momentum);
+      follow(running_variance[row + c], unbiased, spec_.momentum);
     }
   }
   return trace;
 }
 
 NormTrace BatchNorm::from_running(const RowMoments& moments, int64_t first_step,
-                                  const RunningStatistics& running) const {
+                                  std::span<const Statistic> statistics) const {
   const int64_t steps = moments.split.steps;
-  NormTrace trace{1, Buffer<float>(steps * channels_), Buffer<float>(steps * channels_)};
+  const Buffer<float>& running_mean = statistics[0].value;
+  const Buffer<float>& running_variance = statistics[1].value;
+  NormTrace trace{1, Buffer<float>(steps * channels()), Buffer<float>(steps * channels())};
   for (int64_t step = 0; step < steps; ++step) {
-    const int64_t row = row_of(first_step + step, statistics_rows()) * channels_;
-    for (int64_t c = 0; c < channels_; ++c) {
-      trace.mean[step * channels_ + c] = running.mean[row + c];
-      trace.inverse_deviation[step * channels_ + c] = static_cast<float>(
-          1.0 / std::sqrt(static_cast<double>(running.variance[row + c]) + spec_.epsilon));
+    const int64_t row = row_at(first_step + step, statistics_per_step());
+    for (int64_t c = 0; c < channels(); ++c) {
+      trace.mean[step * channels() + c] = running_mean[row + c];
+      trace.inverse_deviation[step * channels() + c] = static_cast<float>(
+          1.0 / std::sqrt(static_cast<double>(running_variance[row + c]) + spec_.epsilon));
     }
   }
   return trace;
 }
 
-// With g = γ ∂L/∂y the gradient at x̂ and means over the m samples of the group (the paper's
+// With g = gain · ∂L/∂y the gradient at x̂ and means over the m samples of the group (the paper's
 // Appendix A):
-//   ∂L/∂x = (g − mean(g) − x̂ mean(g x̂)) / √(σ² + ε);   ∂L/∂γ = Σ ∂L/∂y · x̂.
+//   ∂L/∂x = (g − mean(g) − x̂ mean(g x̂)) / √(σ² + ε);   ∂L/∂gain = Σ ∂L/∂y · x̂.
 // Fixed statistics leave ∂L/∂x = g / √(σ² + ε).
 NormGradient BatchNorm::backward(const NormTrace& trace, const RowGradientSums& sums,
-                                 int64_t first_step, NormMode mode, const float* gain,
-                                 float* gain_gradient) const {
+                                 int64_t first_step, NormMode mode,
+                                 std::span<Parameter> parameters) const {
   const RowSplit& split = sums.split;
   const int64_t steps = split.steps;
   const int64_t group_steps = all_steps_together() ? steps : 1;
-  NormGradient result{Buffer<float>(steps * channels_), Buffer<float>::zeros(steps * channels_),
-                      Buffer<float>::zeros(steps * channels_)};
+  NormGradient result{Buffer<float>(steps * channels()), Buffer<float>::zeros(steps * channels()),
+                      Buffer<float>::zeros(steps * channels())};
+  std::vector<float> gain(steps * channels());
+  std::vector<float> shift(channels());
+  std::vector<float> gain_gradient(channels());
+  std::vector<float> shift_gradient(channels());
   for (int64_t begin = 0; begin < steps; begin += group_steps) {
-    for (int64_t c = 0; c < channels_; ++c) {
-      double sum = 0.0;
-      double sum_unit = 0.0;
-      for (int64_t step = begin; step < begin + group_steps; ++step) {
-        const int64_t gain_at = row_of(first_step + step, gain_rows()) * channels_ + c;
+    std::vector<double> sum(channels(), 0.0);
+    std::vector<double> sum_unit(channels(), 0.0);
+    for (int64_t step = begin; step < begin + group_steps; ++step) {
+      float* gain_of_step = gain.data() + step * channels();
+      affine(first_step + step, parameters, {gain_of_step, shift.data()});
+      for (int64_t c = 0; c < channels(); ++c) {
         double of_step = 0.0;
         double of_step_unit = 0.0;
         for (int64_t row = 0; row < split.rows_per_step(); ++row) {
           of_step += sums.gradient[sums.at(step, row) + c];
           of_step_unit += sums.gradient_times_unit[sums.at(step, row) + c];
         }
-        gain_gradient[gain_at] += static_cast<float>(of_step_unit);
-        sum += gain[gain_at] * of_step;
-        sum_unit += gain[gain_at] * of_step_unit;
+        gain_gradient[c] = static_cast<float>(of_step_unit);
+        shift_gradient[c] = static_cast<float>(of_step);
+        sum[c] += gain_of_step[c] * of_step;
+        sum_unit[c] += gain_of_step[c] * of_step_unit;
       }
-      const auto samples = static_cast<double>(group_steps * split.batch * split.pixels);
-      for (int64_t step = begin; step < begin + group_steps; ++step) {
-        const int64_t at = step * channels_ + c;
-        const int64_t gain_at = row_of(first_step + step, gain_rows()) * channels_ + c;
+      add_gradient(first_step + step, {gain_gradient.data(), shift_gradient.data()}, parameters);
+    }
+    const auto samples = static_cast<double>(group_steps * split.batch * split.pixels);
+    for (int64_t step = begin; step < begin + group_steps; ++step) {
+      for (int64_t c = 0; c < channels(); ++c) {
+        const int64_t at = step * channels() + c;
         const double inverse = trace.inverse_deviation[at];
-        result.scale[at] = static_cast<float>(gain[gain_at] * inverse);
+        result.scale[at] = static_cast<float>(gain[at] * inverse);
         if (mode == NormMode::batch) {
-          result.slope[at] = static_cast<float>(inverse * sum_unit / samples);
-          result.offset[at] = static_cast<float>(inverse * sum / samples);
+          result.slope[at] = static_cast<float>(inverse * sum_unit[c] / samples);
+          result.offset[at] = static_cast<float>(inverse * sum[c] / samples);
         }
       }
     }

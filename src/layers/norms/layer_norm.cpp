@@ -5,12 +5,12 @@
 namespace bntt {
 
 NormTrace LayerNorm::from_batch(const RowMoments& moments, int64_t first_step,
-                                RunningStatistics& running) const {
-  return from_running(moments, first_step, running);
+                                std::span<Statistic> statistics) const {
+  return from_running(moments, first_step, statistics);
 }
 
 NormTrace LayerNorm::from_running(const RowMoments& moments, int64_t /*first_step*/,
-                                  const RunningStatistics& /*running*/) const {
+                                  std::span<const Statistic> /*statistics*/) const {
   const RowSplit& split = moments.split;
   const auto pixels = static_cast<double>(split.pixels);
   NormTrace trace{split.batch, Buffer<float>(split.size()), Buffer<float>(split.size())};
@@ -18,15 +18,15 @@ NormTrace LayerNorm::from_running(const RowMoments& moments, int64_t /*first_ste
     for (int64_t image = 0; image < split.batch; ++image) {
       const int64_t at = split.at(step, image);
       double mean = 0.0;
-      for (int64_t c = 0; c < channels_; ++c) mean += moments.mean[at + c];
-      mean /= static_cast<double>(channels_);
+      for (int64_t c = 0; c < channels(); ++c) mean += moments.mean[at + c];
+      mean /= static_cast<double>(channels());
       double squared = 0.0;
-      for (int64_t c = 0; c < channels_; ++c) {
+      for (int64_t c = 0; c < channels(); ++c) {
         const double distance = moments.mean[at + c] - mean;
         squared += moments.squared_deviations[at + c] + pixels * distance * distance;
       }
-      const double variance = squared / (pixels * static_cast<double>(channels_));
-      for (int64_t c = 0; c < channels_; ++c) {
+      const double variance = squared / (pixels * static_cast<double>(channels()));
+      for (int64_t c = 0; c < channels(); ++c) {
         trace.mean[at + c] = static_cast<float>(mean);
         trace.inverse_deviation[at + c] =
             static_cast<float>(1.0 / std::sqrt(variance + spec_.epsilon));
@@ -38,25 +38,28 @@ NormTrace LayerNorm::from_running(const RowMoments& moments, int64_t /*first_ste
 
 // As for batch norm, the group being the channels and pixels of one image at one step.
 NormGradient LayerNorm::backward(const NormTrace& trace, const RowGradientSums& sums,
-                                 int64_t /*first_step*/, NormMode /*mode*/, const float* gain,
-                                 float* gain_gradient) const {
+                                 int64_t first_step, NormMode /*mode*/,
+                                 std::span<Parameter> parameters) const {
   const RowSplit& split = sums.split;
-  const auto samples = static_cast<double>(split.pixels * channels_);
+  const auto samples = static_cast<double>(split.pixels * channels());
   NormGradient result{Buffer<float>(split.size()), Buffer<float>(split.size()),
                       Buffer<float>(split.size())};
+  std::vector<float> gain(channels());
+  std::vector<float> shift(channels());
   for (int64_t step = 0; step < split.steps; ++step) {
+    affine(first_step + step, parameters, {gain.data(), shift.data()});
     for (int64_t image = 0; image < split.batch; ++image) {
       const int64_t at = split.at(step, image);
       const float* gradient = sums.gradient.data() + sums.at(step, image);
       const float* gradient_unit = sums.gradient_times_unit.data() + sums.at(step, image);
+      add_gradient(first_step + step, {gradient_unit, gradient}, parameters);
       double sum = 0.0;
       double sum_unit = 0.0;
-      for (int64_t c = 0; c < channels_; ++c) {
-        gain_gradient[c] += gradient_unit[c];
+      for (int64_t c = 0; c < channels(); ++c) {
         sum += static_cast<double>(gain[c]) * gradient[c];
         sum_unit += static_cast<double>(gain[c]) * gradient_unit[c];
       }
-      for (int64_t c = 0; c < channels_; ++c) {
+      for (int64_t c = 0; c < channels(); ++c) {
         const double inverse = trace.inverse_deviation[at + c];
         result.scale[at + c] = static_cast<float>(gain[c] * inverse);
         result.slope[at + c] = static_cast<float>(inverse * sum_unit / samples);

@@ -9,15 +9,13 @@ namespace bntt {
 class LayerNorm final : public Norm {
  public:
   using Norm::Norm;
-  int64_t gain_rows() const override { return 1; }
-  int64_t statistics_rows() const override { return 0; }
   bool per_image() const override { return true; }
   NormTrace from_batch(const RowMoments& moments, int64_t first_step,
-                       RunningStatistics& running) const override;
+                       std::span<Statistic> statistics) const override;
   NormTrace from_running(const RowMoments& moments, int64_t first_step,
-                         const RunningStatistics& running) const override;
+                         std::span<const Statistic> statistics) const override;
   NormGradient backward(const NormTrace& trace, const RowGradientSums& sums, int64_t first_step,
-                        NormMode mode, const float* gain, float* gain_gradient) const override;
+                        NormMode mode, std::span<Parameter> parameters) const override;
 };
 
 }  // namespace bntt

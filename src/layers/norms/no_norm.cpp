@@ -1,5 +1,9 @@
 #include "layers/norms/no_norm.h"
 
+#include <algorithm>
+
+#include "base/fail.h"
+
 namespace bntt {
 namespace {
 
@@ -12,20 +16,30 @@ NormTrace identity(const RowSplit& split) {
 
 }  // namespace
 
+NoNorm::NoNorm(const NormSpec& spec, const NormPlace& place) : Norm(spec, place) {
+  if (spec.shift) fail("norm 'none' has no shift; a synapse may have a bias");
+}
+
 NormTrace NoNorm::from_batch(const RowMoments& moments, int64_t /*first_step*/,
-                             RunningStatistics& /*running*/) const {
+                             std::span<Statistic> /*statistics*/) const {
   return identity(moments.split);
 }
 
 NormTrace NoNorm::from_running(const RowMoments& moments, int64_t /*first_step*/,
-                               const RunningStatistics& /*running*/) const {
+                               std::span<const Statistic> /*statistics*/) const {
   return identity(moments.split);
 }
 
+void NoNorm::affine(int64_t /*run_step*/, std::span<const Parameter> /*parameters*/,
+                    const StepAffine& result) const {
+  std::fill_n(result.gain, channels(), 1.0F);
+}
+
 NormGradient NoNorm::backward(const NormTrace& trace, const RowGradientSums& /*sums*/,
-                              int64_t /*first_step*/, NormMode /*mode*/, const float* /*gain*/,
-                              float* /*gain_gradient*/) const {
-  return {trace.inverse_deviation, trace.mean, trace.mean};  // 1, 0, 0
+                              int64_t /*first_step*/, NormMode /*mode*/,
+                              std::span<Parameter> /*parameters*/) const {
+  const int64_t size = trace.inverse_deviation.size();
+  return {trace.inverse_deviation, Buffer<float>::zeros(size), Buffer<float>::zeros(size)};
 }
 
 }  // namespace bntt

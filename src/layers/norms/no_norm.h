@@ -7,15 +7,18 @@ namespace bntt {
 /// y = x.
 class NoNorm final : public Norm {
  public:
-  using Norm::Norm;
-  int64_t gain_rows() const override { return 0; }
-  int64_t statistics_rows() const override { return 0; }
+  NoNorm(const NormSpec& spec, const NormPlace& place);
+  std::vector<ParameterDeclaration> parameters() const override { return {}; }
   NormTrace from_batch(const RowMoments& moments, int64_t first_step,
-                       RunningStatistics& running) const override;
+                       std::span<Statistic> statistics) const override;
   NormTrace from_running(const RowMoments& moments, int64_t first_step,
-                         const RunningStatistics& running) const override;
+                         std::span<const Statistic> statistics) const override;
   NormGradient backward(const NormTrace& trace, const RowGradientSums& sums, int64_t first_step,
-                        NormMode mode, const float* gain, float* gain_gradient) const override;
+                        NormMode mode, std::span<Parameter> parameters) const override;
+
+ private:
+  void affine(int64_t run_step, std::span<const Parameter> parameters,
+              const StepAffine& result) const override;
 };
 
 }  // namespace bntt

@@ -1,25 +1,91 @@
 #include "layers/norms/norm.h"
 
+#include "base/kinds.h"
 #include "layers/norms/batch_norm.h"
 #include "layers/norms/layer_norm.h"
 #include "layers/norms/no_norm.h"
+#include "layers/norms/tdbn.h"
+#include "layers/norms/tebn.h"
 
 namespace bntt {
+namespace {
 
-std::unique_ptr<Norm> make_norm(const NormSpec& spec, int64_t channels, int64_t run_steps) {
-  switch (spec.kind) {
-    case NormKind::none:
-      return std::make_unique<NoNorm>(spec, channels, run_steps);
-    case NormKind::bntt:
-      return std::make_unique<BatchNormThroughTime>(spec, channels, run_steps);
-    case NormKind::bn:
-      return std::make_unique<BatchNormPerStep>(spec, channels, run_steps);
-    case NormKind::bn_time:
-      return std::make_unique<BatchNormOverTime>(spec, channels, run_steps);
-    case NormKind::layer:
-      return std::make_unique<LayerNorm>(spec, channels, run_steps);
+template <typename Kind>
+std::unique_ptr<Norm> make(const NormSpec& spec, const NormPlace& place) {
+  return std::make_unique<Kind>(spec, place);
+}
+
+constexpr NormEntry kNorms[] = {
+    {"none", "y = x", make<NoNorm>},
+    {"bntt", "statistics and gain of every step their own (the paper's)",
+     make<BatchNormThroughTime>},
+    {"bn", "statistics of each step's batch; gain and running statistics shared by all steps",
+     make<BatchNormPerStep>},
+    {"bn-time", "statistics over batch, space and all steps together", make<BatchNormOverTime>},
+    {"layer", "statistics per sample and step over channels and space", make<LayerNorm>},
+    {"tdbn", "bn-time, scaled by α times the threshold", make<ThresholdDependentNorm>},
+    {"tebn", "bn-time, with one more factor per step", make<TemporalEffectiveNorm>},
+};
+
+}  // namespace
+
+std::span<const NormEntry> norm_table() { return kNorms; }
+
+std::unique_ptr<Norm> make_norm(const NormSpec& spec, const NormPlace& place) {
+  return find_kind<NormEntry>("norm", spec.kind, kNorms).make(spec, place);
+}
+
+std::vector<int64_t> Norm::rows_shape(bool per_step) const {
+  if (per_step) return {place_.run_steps, place_.channels};
+  return {place_.channels};
+}
+
+std::vector<ParameterDeclaration> Norm::parameters() const {
+  const std::vector<int64_t> shape = rows_shape(affine_per_step());
+  std::vector<ParameterDeclaration> declared = {{.name = "weight",
+                                                 .group = ParameterGroup::gain,
+                                                 .pytorch_shape = shape,
+                                                 .start = spec_.gain_start}};
+  if (has_shift()) {
+    declared.push_back({.name = "bias", .group = ParameterGroup::shift, .pytorch_shape = shape});
   }
-  return nullptr;
+  return declared;
+}
+
+void Norm::affine(int64_t run_step, std::span<const Parameter> parameters,
+                  const StepAffine& result) const {
+  const int64_t row = row_at(run_step, affine_per_step());
+  std::copy_n(parameters[0].value.data() + row, channels(), result.gain);
+  if (has_shift()) std::copy_n(parameters[1].value.data() + row, channels(), result.shift);
+}
+
+void Norm::add_gradient(int64_t run_step, const StepAffineGradient& gradient,
+                        std::span<Parameter> parameters) const {
+  const int64_t row = row_at(run_step, affine_per_step());
+  for (int64_t c = 0; c < channels(); ++c) parameters[0].gradient[row + c] += gradient.gain[c];
+  if (!has_shift()) return;
+  for (int64_t c = 0; c < channels(); ++c) parameters[1].gradient[row + c] += gradient.shift[c];
+}
+
+// y = gain (x − μ)/√(σ² + ε) + β: scale = gain/√(σ² + ε), shift = β − μ · scale.
+void Norm::fold(int64_t first_step, std::span<const Parameter> parameters, float factor,
+                NormTrace& trace) const {
+  std::vector<float> gain(channels());
+  std::vector<float> shift(channels());
+  trace.scale = Buffer<float>(trace.mean.size());
+  trace.shift = Buffer<float>(trace.mean.size());
+  for (int64_t row = 0; row < trace.mean.size() / channels(); ++row) {
+    if (row % trace.rows_per_step == 0) {
+      affine(first_step + row / trace.rows_per_step, parameters, {gain.data(), shift.data()});
+    }
+    for (int64_t c = 0; c < channels(); ++c) {
+      const int64_t at = row * channels() + c;
+      const float scale = gain[c] * trace.inverse_deviation[at];
+      const float offset = -trace.mean[at] * scale;
+      trace.scale[at] = factor * scale;
+      trace.shift[at] = factor * (has_shift() ? offset + shift[c] : offset);
+    }
+  }
 }
 
 }  // namespace bntt

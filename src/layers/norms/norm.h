@@ -2,9 +2,11 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 
 #include "bntt/network_spec.h"
 #include "bntt/norm_state.h"
+#include "layers/declaration.h"
 
 namespace bntt {
 
@@ -52,40 +54,88 @@ struct NormGradient {
   Buffer<float> offset;  // [step, row, channel]
 };
 
-/// Steps [first_step, first_step + split.steps) of the run; rows of γ and of running statistics are
-/// counted from the run's first step where there is one per step.
+/// Where a norm stands.
+struct NormPlace {
+  int64_t channels = 1;
+  int64_t run_steps = 1;
+  float threshold = 1.0F;  // of the stage's neurons
+  int64_t branches = 1;    // of the stage
+};
+
+/// y = gain · x̂ + shift at one step of the run: [channel] each. `shift` is null in norms that have
+/// none.
+struct StepAffine {
+  float* gain = nullptr;
+  float* shift = nullptr;
+};
+struct StepAffineGradient {
+  const float* gain = nullptr;   // Σ ∂L/∂y · x̂
+  const float* shift = nullptr;  // Σ ∂L/∂y
+};
+
+/// A norm is a choice of statistics (which samples share a mean and a deviation) and of an affine
+/// map (how gain and shift of a step follow from the parameters). It takes steps [first_step,
+/// first_step + split.steps) of the run. `parameters` and `statistics` are its own, in the order in
+/// which it declares them.
 class Norm {
  public:
-  Norm(const NormSpec& spec, int64_t channels, int64_t run_steps)
-      : spec_(spec), channels_(channels), run_steps_(run_steps) {}
+  Norm(const NormSpec& spec, const NormPlace& place) : spec_(spec), place_(place) {}
   virtual ~Norm() = default;
 
-  /// Rows of γ: one per step of the run, one, or none.
-  virtual int64_t gain_rows() const = 0;
-  virtual int64_t statistics_rows() const = 0;
+  /// γ (`weight`), and β (`bias`) where the spec has a shift: [step, channel] or [channel].
+  virtual std::vector<ParameterDeclaration> parameters() const;
+  virtual std::vector<StatisticDeclaration> statistics() const { return {}; }
   /// Statistics of each image alone: rows are single images, and evaluation needs moments too.
   virtual bool per_image() const { return false; }
 
-  /// Coefficients from the batch; the running statistics follow.
+  /// Mean and inverse deviation from the batch; the running statistics follow.
   virtual NormTrace from_batch(const RowMoments& moments, int64_t first_step,
-                               RunningStatistics& running) const = 0;
+                               std::span<Statistic> statistics) const = 0;
 
-  /// Coefficients from the running statistics; `moments` only for norms that are per_image().
+  /// The same from the running statistics; `moments` only for norms that are per_image().
   virtual NormTrace from_running(const RowMoments& moments, int64_t first_step,
-                                 const RunningStatistics& running) const = 0;
+                                 std::span<const Statistic> statistics) const = 0;
 
-  /// The gradient's coefficients, and ∂L/∂γ written to `gain_gradient` [gain row, channel], which
-  /// is zero before.
+  /// Fills scale and shift of the trace, both times `factor`.
+  void fold(int64_t first_step, std::span<const Parameter> parameters, float factor,
+            NormTrace& trace) const;
+
+  /// The gradient's coefficients; adds to the parameters' gradients.
   virtual NormGradient backward(const NormTrace& trace, const RowGradientSums& sums,
-                                int64_t first_step, NormMode mode, const float* gain,
-                                float* gain_gradient) const = 0;
+                                int64_t first_step, NormMode mode,
+                                std::span<Parameter> parameters) const = 0;
 
  protected:
+  /// Whether every step of the run has its own row of γ and β.
+  virtual bool affine_per_step() const { return false; }
+  virtual void affine(int64_t run_step, std::span<const Parameter> parameters,
+                      const StepAffine& result) const;
+  /// The transpose of affine().
+  virtual void add_gradient(int64_t run_step, const StepAffineGradient& gradient,
+                            std::span<Parameter> parameters) const;
+
+  bool has_shift() const { return spec_.shift; }
+  int64_t channels() const { return place_.channels; }
+  /// Of γ, β or running statistics: where a step's row begins.
+  int64_t row_at(int64_t run_step, bool per_step) const {
+    return per_step ? run_step * place_.channels : 0;
+  }
+  std::vector<int64_t> rows_shape(bool per_step) const;
+
   NormSpec spec_;
-  int64_t channels_;
-  int64_t run_steps_;
+  NormPlace place_;
 };
 
-std::unique_ptr<Norm> make_norm(const NormSpec& spec, int64_t channels, int64_t run_steps);
+using MakeNorm = std::unique_ptr<Norm> (*)(const NormSpec& spec, const NormPlace& place);
+struct NormEntry {
+  const char* name;
+  const char* meaning;
+  MakeNorm make;
+};
+/// Every norm there is. Parsing, help texts and the tests' lists come from here.
+std::span<const NormEntry> norm_table();
+
+/// Throws Error for an unknown kind, with the nearest known one.
+std::unique_ptr<Norm> make_norm(const NormSpec& spec, const NormPlace& place);
 
 }  // namespace bntt

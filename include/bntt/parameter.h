@@ -1,0 +1,37 @@
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "bntt/buffer.h"
+
+namespace bntt {
+
+/// What a parameter is for: an optimiser may treat the groups differently.
+enum class ParameterGroup { weight, gain, shift, bias, neuron };
+
+/// Numbers that training moves, with their gradient.
+struct Parameter {
+  std::string name;  ///< as in a state dict: conv1.weight, conv1.norm.weight, conv1.neuron.a
+  ParameterGroup group = ParameterGroup::weight;
+  std::vector<int64_t> pytorch_shape;
+  /// Weights are kept as [tap or pixel, in, out], where PyTorch has [out, in, tap or pixel]: then
+  /// this is `in`. 0: kept in PyTorch's order.
+  int64_t input_channels = 0;
+  Buffer<float> value;
+  Buffer<float> gradient;
+};
+
+/// Numbers that training only observes: running means and variances.
+struct Statistic {
+  std::string name;                    ///< conv1.norm.running_mean
+  std::vector<int64_t> pytorch_shape;  ///< also the order in memory
+  Buffer<float> value;
+};
+
+/// From the order in memory to PyTorch's, and back.
+Buffer<float> to_pytorch_order(const Parameter& parameter, const Buffer<float>& values);
+Buffer<float> from_pytorch_order(const Parameter& parameter, const Buffer<float>& values);
+
+}  // namespace bntt

@@ -1,0 +1,23 @@
+#pragma once
+
+#include "layers/neurons/neurons.h"
+
+namespace bntt {
+
+/// Neurons `none`: the normalised current itself goes on, as real values.
+class Passing final : public Neurons {
+ public:
+  Passing(const StagePlan& plan, Propagation /*propagation*/) : map_(plan.output) {}
+
+  bool has_state() const override { return false; }
+  Signal forward(const NeuronInput& input, std::span<const Parameter> parameters,
+                 float* carry) const override;
+  void backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
+                std::span<Parameter> parameters, float* gradient,
+                RowGradientSums& sums) const override;
+
+ private:
+  MapShape map_;
+};
+
+}  // namespace bntt

@@ -1,0 +1,91 @@
+#include "layers/neurons/plif.h"
+
+#include <cmath>
+#include <numeric>
+
+#include "base/fail.h"
+#include "kernels/step_row.h"
+#include "layers/neurons/blocks.h"
+
+namespace bntt {
+namespace {
+
+double sigmoid(double a) { return 1.0 / (1.0 + std::exp(-a)); }
+
+/// Σ over steps and neurons of a block of ∂L/∂v_t (k y_t − k w_{t−1}), w what is left of the
+/// membrane after its reset, before it leaks.
+double sum_of_block(const NeuronInput& input, const kernels::Dynamics& dynamics, double factor,
+                    const kernels::PixelBlock& block, const float* gradient) {
+  const kernels::NeuronShape& shape = input.shape;
+  const int64_t size = (block.end - block.begin) * shape.channels;
+  std::vector<float> membrane(size);
+  double sum = 0.0;
+  for (int64_t step = 0; step < shape.steps; ++step) {
+    const kernels::StepRow row(shape, input.affine, input.currents, block, step);
+    const float* of_step =
+        gradient +
+        ((step * shape.batch + block.image) * shape.pixels + block.begin) * shape.channels;
+    for (int64_t i = 0; i < size; ++i) {
+      const int64_t pixel = i / shape.channels;
+      const int64_t c = i % shape.channels;
+      float left = 0.0F;
+      float carry = 0.0F;
+      if (step > 0) {
+        const bool fired = dynamics.fires(membrane[i]);
+        left = dynamics.left_to_leak(membrane[i], fired);
+        carry = dynamics.carried(membrane[i], fired);
+      }
+      const float drive = row.add_to(0.0F, pixel, shape.channels, c);
+      sum += of_step[i] * (drive - factor * left);
+      membrane[i] = row.add_to(carry, pixel, shape.channels, c);
+    }
+  }
+  return sum;
+}
+
+}  // namespace
+
+ParametricLif::ParametricLif(const StagePlan& plan, Propagation propagation)
+    : Spiking(plan, propagation) {
+  if (dynamics_.leak >= 1.0F) {
+    fail("neuron 'plif' has leak {}, expected a number above 0 and below 1", dynamics_.leak);
+  }
+}
+
+std::vector<ParameterDeclaration> ParametricLif::parameters() const {
+  const double factor = 1.0 - static_cast<double>(dynamics_.leak);
+  return {{.name = "a",
+           .group = ParameterGroup::neuron,
+           .pytorch_shape = {1},
+           .start = static_cast<float>(std::log(factor / (1.0 - factor)))}};
+}
+
+float ParametricLif::input_factor(std::span<const Parameter> parameters) const {
+  return static_cast<float>(sigmoid(parameters[0].value[0]));
+}
+
+kernels::Dynamics ParametricLif::current_dynamics(std::span<const Parameter> parameters) const {
+  kernels::Dynamics dynamics = dynamics_;
+  dynamics.leak = static_cast<float>(1.0 - sigmoid(parameters[0].value[0]));
+  return dynamics;
+}
+
+// ∂v_t/∂a = k (1 − k)(y_t − w_{t−1}), all that follows from v_t being part of ∂L/∂v_t.
+void ParametricLif::backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
+                             std::span<Parameter> parameters, float* gradient,
+                             RowGradientSums& sums) const {
+  Spiking::backward(input, arriving, parameters, gradient, sums);
+  const kernels::Dynamics dynamics = current_dynamics(parameters);
+  const double factor = sigmoid(parameters[0].value[0]);
+  const int64_t pixels = pixels_per_block(input.shape);
+  const int64_t blocks = (input.shape.pixels + pixels - 1) / pixels;
+  std::vector<double> of_blocks(input.shape.batch * blocks);
+  for_each_block(input.shape, [&](const kernels::PixelBlock& block) {
+    of_blocks[block.image * blocks + block.begin / pixels] =
+        sum_of_block(input, dynamics, factor, block, gradient);
+  });
+  const double sum = std::accumulate(of_blocks.begin(), of_blocks.end(), 0.0);
+  parameters[0].gradient[0] += static_cast<float>((1.0 - factor) * sum);
+}
+
+}  // namespace bntt

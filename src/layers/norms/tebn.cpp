@@ -1,0 +1,42 @@
+#include "layers/norms/tebn.h"
+
+namespace bntt {
+
+std::vector<ParameterDeclaration> TemporalEffectiveNorm::parameters() const {
+  std::vector<ParameterDeclaration> declared = BatchNormOverTime::parameters();
+  declared.push_back({.name = "step_scale",
+                      .group = ParameterGroup::gain,
+                      .pytorch_shape = {place_.run_steps},
+                      .start = 1.0F});
+  return declared;
+}
+
+void TemporalEffectiveNorm::affine(int64_t run_step, std::span<const Parameter> parameters,
+                                   const StepAffine& result) const {
+  BatchNormOverTime::affine(run_step, parameters, result);
+  const float step_scale = parameters.back().value[run_step];
+  for (int64_t c = 0; c < channels(); ++c) {
+    result.gain[c] *= step_scale;
+    if (has_shift()) result.shift[c] *= step_scale;
+  }
+}
+
+// ∂L/∂p_t = Σ ∂L/∂y (γ x̂ + β); γ and β get p_t times what they get in `bn-time`.
+void TemporalEffectiveNorm::add_gradient(int64_t run_step, const StepAffineGradient& gradient,
+                                         std::span<Parameter> parameters) const {
+  const float step_scale = parameters.back().value[run_step];
+  const Buffer<float>& gamma = parameters[0].value;
+  std::vector<float> gain(channels());
+  std::vector<float> shift(channels());
+  double of_step = 0.0;
+  for (int64_t c = 0; c < channels(); ++c) {
+    gain[c] = step_scale * gradient.gain[c];
+    shift[c] = step_scale * gradient.shift[c];
+    of_step += static_cast<double>(gamma[c]) * gradient.gain[c];
+    if (has_shift()) of_step += static_cast<double>(parameters[1].value[c]) * gradient.shift[c];
+  }
+  parameters.back().gradient[run_step] += static_cast<float>(of_step);
+  BatchNormOverTime::add_gradient(run_step, {gain.data(), shift.data()}, parameters);
+}
+
+}  // namespace bntt

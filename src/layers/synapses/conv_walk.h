@@ -1,0 +1,38 @@
+#pragma once
+
+#include "kernels/spike_convolution.h"
+#include "layers/synapses/way.h"
+
+namespace bntt {
+
+/// Convolution of spikes, bit by bit: work in proportion to the spikes.
+class ConvWalk final : public SynapseWay {
+ public:
+  explicit ConvWalk(const BranchPlan& plan);
+  static bool suits(const BranchPlan& /*plan*/) { return true; }
+
+  const char* name() const override { return "walk"; }
+  bool does(SynapseOperation operation, InputKind input) const override {
+    return operation != SynapseOperation::input_gradient && input.spikes();
+  }
+  double cost(SynapseOperation operation, double density,
+              const BreakEven& break_even) const override;
+  double work_share(InputKind /*input*/, double density) const override { return density; }
+
+  Buffer<float> pack(const float* weights, const std::vector<float>& plane_weights) const override;
+  int64_t frames_together() const override;
+  void forward(const Signal& input, std::span<const int64_t> frames, const WayWeights& weights,
+               const FramePlace& place) const override;
+  bool makes_rows() const override { return true; }
+  std::unique_ptr<FrameRows> rows(const SpikeTrain& input, int64_t first, int64_t count,
+                                  const WayWeights& weights) const override;
+  void weight_gradient(const Signal& input, const float* current_gradient,
+                       float* weight_gradient) const override;
+
+ private:
+  class Rows;
+  MapShape output_;
+  kernels::SpikeConvolution shape_;
+};
+
+}  // namespace bntt

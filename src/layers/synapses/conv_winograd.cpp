@@ -1,0 +1,129 @@
+#include "layers/synapses/conv_winograd.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/threads.h"
+#include "kernels/kernel_set.h"
+#include "layers/synapses/gradient_parts.h"
+#include "layers/synapses/synapse.h"
+#include "layers/synapses/unpacked_frames.h"
+
+namespace bntt {
+namespace {
+
+using kernels::WinogradConvolution;
+
+// Of few channels the transformed tiles should stay in the second-level cache; of many the
+// transformed weights, which do not fit there, should serve more tiles each time they come by.
+int64_t tiles_per_block(const WinogradConvolution& convolution) {
+  return convolution.map.channels <= 128 ? 24 : 48;
+}
+
+int64_t frames_per_chunk_of(const WinogradConvolution& convolution) {
+  constexpr int64_t kTiles = 96;
+  return std::max<int64_t>(1, kTiles / convolution.tiles_per_frame());
+}
+
+/// Convolves whole frames, one block of tiles after the other.
+void convolve(const WinogradConvolution& convolution, const float* packed_weights,
+              const std::vector<const float*>& inputs, const std::vector<float*>& outputs) {
+  const int64_t block = tiles_per_block(convolution);
+  const int64_t tiles = convolution.tiles_per_frame() * std::ssize(inputs);
+  float* scratch = thread_scratch(ScratchSlot::workspace, convolution.forward_scratch(block));
+  for (int64_t first = 0; first < tiles; first += block) {
+    kernels::kernels().winograd_forward(convolution, packed_weights, inputs.data(),
+                                        {first, std::min(block, tiles - first)}, scratch,
+                                        outputs.data());
+  }
+}
+
+template <typename T>
+std::vector<T*> frames_of(T* data, int64_t size, int64_t first, int64_t end) {
+  std::vector<T*> frames;
+  for (int64_t f = first; f < end; ++f) frames.push_back(data + f * size);
+  return frames;
+}
+
+}  // namespace
+
+ConvWinograd::ConvWinograd(const BranchPlan& plan)
+    : map_(pool_of(plan)),
+      there_{plan.input, plan.output.channels, kernels::kernels().winograd_panel},
+      back_{plan.output, plan.input.channels, kernels::kernels().winograd_panel} {}
+
+int64_t ConvWinograd::frames_together() const { return frames_per_chunk_of(there_); }
+
+Buffer<float> ConvWinograd::pack(const float* weights,
+                                 const std::vector<float>& /*plane_weights*/) const {
+  Buffer<float> packed(there_.packed_size());
+  parallel_for(there_.panels(), [&](int64_t panel) {
+    kernels::pack_winograd_weights(there_, weights, panel, packed.data());
+  });
+  return packed;
+}
+
+void ConvWinograd::forward(const Signal& input, std::span<const int64_t> frames,
+                           const WayWeights& weights, const FramePlace& place) const {
+  const int64_t size = map_.pooled().size();
+  float* unpacked = thread_scratch(ScratchSlot::unpacked, std::ssize(frames) * size);
+  std::vector<const float*> inputs;
+  std::vector<float*> outputs;
+  for (const int64_t frame : frames) {
+    float* dense = unpacked + std::ssize(inputs) * size;
+    unpack_frames(input, map_, frame, 1, dense);
+    inputs.push_back(dense);
+    outputs.push_back(place.frame(frame));
+  }
+  convolve(there_, weights.packed, inputs, outputs);
+}
+
+void ConvWinograd::weight_gradient(const Signal& input, const float* current_gradient,
+                                   float* weight_gradient) const {
+  const int64_t frames = stored_frames(input);
+  const int64_t chunk = frames_together();
+  const int64_t chunks = (frames + chunk - 1) / chunk;
+  const int64_t size = there_.gradient_size();
+  const int64_t block = 2 * tiles_per_block(there_);
+  const Buffer<float> sums = sum_in_parts(chunks, size, [&](int64_t i, float* sum) {
+    float* unpacked = thread_scratch(ScratchSlot::unpacked, chunk * map_.pooled().size());
+    float* scratch = thread_scratch(ScratchSlot::workspace, there_.gradient_scratch(block));
+    const int64_t first = i * chunk;
+    const int64_t end = std::min(first + chunk, frames);
+    unpack_frames(input, map_, first, end - first, unpacked);
+    const auto inputs = frames_of<const float>(unpacked, map_.pooled().size(), 0, end - first);
+    const auto gradients = frames_of(current_gradient, back_.map.size(), first, end);
+    const int64_t tiles = there_.tiles_per_frame() * (end - first);
+    for (int64_t t = 0; t < tiles; t += block) {
+      kernels::kernels().winograd_weight_gradient(there_, inputs.data(), gradients.data(),
+                                                  {t, std::min(block, tiles - t)}, scratch, sum);
+    }
+  });
+  parallel_for(there_.map.channels, [&](int64_t in) {
+    kernels::unpack_winograd_gradient(there_, sums.data(), in, weight_gradient);
+  });
+}
+
+void ConvWinograd::input_gradient(const float* current_gradient, const float* weights,
+                                  int64_t frames, float* input_gradient) const {
+  Buffer<float> packed(back_.packed_size());
+  parallel_for(back_.panels(), [&](int64_t panel) {
+    kernels::pack_winograd_weights_reversed(back_, weights, panel, packed.data());
+  });
+  const int64_t chunk = frames_per_chunk_of(back_);
+  parallel_for((frames + chunk - 1) / chunk, [&](int64_t i) {
+    const int64_t first = i * chunk;
+    const int64_t end = std::min(first + chunk, frames);
+    const int64_t size = back_.map.size();
+    const float* gradient = current_gradient + first * size;
+    if (input_gradient == current_gradient) {  // tiles overlap
+      float* copy = thread_scratch(ScratchSlot::unpacked, chunk * size);
+      std::copy_n(gradient, (end - first) * size, copy);
+      gradient = copy;
+    }
+    convolve(back_, packed.data(), frames_of(gradient, size, 0, end - first),
+             frames_of(input_gradient, there_.map.size(), first, end));
+  });
+}
+
+}  // namespace bntt

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "kernels/unpack.h"
+#include "layers/synapses/way.h"
+
+namespace bntt {
+
+/// Fully connected, by matrix products (oneDNN).
+class DenseMatmul final : public SynapseWay {
+ public:
+  explicit DenseMatmul(const BranchPlan& plan);
+  static bool suits(const BranchPlan& /*plan*/) { return true; }
+
+  const char* name() const override { return "matmul"; }
+  bool does(SynapseOperation /*operation*/, InputKind /*input*/) const override { return true; }
+  double cost(SynapseOperation /*operation*/, double /*density*/,
+              const BreakEven& /*break_even*/) const override {
+    return 1.0;
+  }
+  double work_share(InputKind /*input*/, double /*density*/) const override { return 1.0; }
+
+  int64_t frames_together() const override;
+  void forward(const Signal& input, std::span<const int64_t> frames, const WayWeights& weights,
+               const FramePlace& place) const override;
+  void weight_gradient(const Signal& input, const float* current_gradient,
+                       float* weight_gradient) const override;
+  void input_gradient(const float* current_gradient, const float* weights, int64_t frames,
+                      float* input_gradient) const override;
+
+ private:
+  kernels::PooledMap map_;
+  int64_t inputs_;
+  int64_t outputs_;
+};
+
+}  // namespace bntt

@@ -1,0 +1,36 @@
+#pragma once
+
+#include "kernels/unpack.h"
+#include "layers/synapses/way.h"
+
+namespace bntt {
+
+/// Fully connected, in plain loops: what every other way is compared with. Sums
+/// in fp64.
+class DenseReference final : public SynapseWay {
+ public:
+  explicit DenseReference(const BranchPlan& plan);
+  static bool suits(const BranchPlan& /*plan*/) { return true; }
+
+  const char* name() const override { return "reference"; }
+  bool does(SynapseOperation /*operation*/, InputKind /*input*/) const override { return true; }
+  double cost(SynapseOperation /*operation*/, double /*density*/,
+              const BreakEven& /*break_even*/) const override {
+    return kReferenceCost;
+  }
+  double work_share(InputKind /*input*/, double /*density*/) const override { return 1.0; }
+
+  void forward(const Signal& input, std::span<const int64_t> frames, const WayWeights& weights,
+               const FramePlace& place) const override;
+  void weight_gradient(const Signal& input, const float* current_gradient,
+                       float* weight_gradient) const override;
+  void input_gradient(const float* current_gradient, const float* weights, int64_t frames,
+                      float* input_gradient) const override;
+
+ private:
+  kernels::PooledMap map_;
+  int64_t inputs_;
+  int64_t outputs_;
+};
+
+}  // namespace bntt

@@ -1,0 +1,88 @@
+#pragma once
+
+#include <functional>
+#include <memory>
+
+#include "bntt/break_even.h"
+#include "bntt/network_spec.h"
+#include "bntt/signal.h"
+#include "layers/declaration.h"
+#include "layers/synapses/way.h"
+
+namespace bntt {
+
+class PreparedWeights;
+
+/// Called with frames [first, end) once their currents are written, by the thread that wrote them:
+/// they are still in its cache. It may change them.
+using FramesWritten = std::function<void(int64_t first, int64_t end, float* currents)>;
+
+/// Some channels of one row of a frame: [x, channel], pixels `stride` floats apart.
+struct RowView {
+  const float* values = nullptr;
+  int64_t stride = 0;
+};
+
+/// The currents of all frames, a row of a block of channels at a time.
+class CurrentRows {
+ public:
+  virtual ~CurrentRows() = default;
+  /// `scratch` has room for a row of a block; the result may lie there.
+  virtual RowView row(int64_t frame, int64_t block, int64_t y, float* scratch) const = 0;
+};
+
+/// The weighted connections of a branch. Time-free: the steps of a window are just more frames, one
+/// frame being one image at one step. Reads its input through the pool that precedes it. The bias,
+/// where there is one, is declared here and applied by the branch, together with the norm.
+class Synapse {
+ public:
+  explicit Synapse(const BranchPlan& plan);
+
+  std::vector<ParameterDeclaration> parameters() const;
+  const SynapseWays& ways() const { return ways_; }
+  /// The cheapest way that does this.
+  const SynapseWay& way_for(SynapseOperation operation, InputKind input, double density) const;
+
+  /// Densities at which a walk of spikes costs as much as a dense way.
+  void set_break_even(const BreakEven& break_even) { break_even_ = break_even; }
+
+  /// The weights in the layouts that the ways read, made when first needed. Refers to the weights,
+  /// which must stay as they are while it is used.
+  std::unique_ptr<PreparedWeights> prepare(const float* weights) const;
+
+  /// current [stored step, batch, y, x, channel] = W · input. `written` is called once per frame.
+  /// If `current` is null, the callback is the only place that sees the values.
+  void forward(const Signal& input, const PreparedWeights& weights, float* current,
+               const FramesWritten& written) const;
+
+  /// Whether rows() is there for this input.
+  bool makes_rows(const Signal& input) const;
+  /// The currents of forward() row by row, for those who need not keep them.
+  std::unique_ptr<CurrentRows> rows(const Signal& input, const PreparedWeights& weights) const;
+  /// Channels of a block of rows().
+  int64_t block_channels() const;
+
+  /// Overwrites the weight gradient [tap or pixel, in, out].
+  void weight_gradient(const Signal& input, const float* current_gradient,
+                       float* weight_gradient) const;
+
+  /// Gradient at the pooled input [frame, y, x, channel], for `frames` frames. It may overwrite the
+  /// current's gradient where both have the same size.
+  void input_gradient(const float* current_gradient, const float* weights, int64_t frames,
+                      float* input_gradient) const;
+
+ private:
+  class Rows;
+  /// The way of every stored frame. Each frame by its own density: what an image gets cannot depend
+  /// on the others of its batch.
+  std::vector<const SynapseWay*> ways_of_frames(const Signal& input) const;
+
+  BranchPlan plan_;
+  SynapseWays ways_;
+  BreakEven break_even_;
+};
+
+/// Frames that a signal really stores: batch x steps, or batch alone when it is constant.
+int64_t stored_frames(const Signal& signal);
+
+}  // namespace bntt

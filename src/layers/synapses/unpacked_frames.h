@@ -1,0 +1,18 @@
+#pragma once
+
+#include "bntt/network_spec.h"
+#include "bntt/signal.h"
+#include "kernels/unpack.h"
+
+namespace bntt {
+
+/// The map that the branch's synapse reads. Behind a max pool, that is the pooled map itself.
+kernels::PooledMap pool_of(const BranchPlan& plan);
+
+/// Writes frames [first, first + count) of the signal as pooled floats [frame, y, x, channel];
+/// frames past the signal's end become zero, so that every chunk has the size its primitive was
+/// made for.
+void unpack_frames(const Signal& signal, const kernels::PooledMap& map, int64_t first,
+                   int64_t count, float* dense);
+
+}  // namespace bntt

@@ -1,0 +1,107 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/check.h"
+#include "bntt/break_even.h"
+#include "bntt/network_spec.h"
+#include "bntt/signal.h"
+#include "layers/synapses/frame_rows.h"
+
+namespace bntt {
+
+enum class SynapseOperation { forward, weight_gradient, input_gradient };
+
+/// What a synapse reads, as far as the choice of a way depends on it.
+struct InputKind {
+  int64_t planes = 0;  // of spikes; 0: real values
+
+  bool spikes() const { return planes > 0; }
+  static InputKind of(const Signal& input) {
+    const auto* spikes = std::get_if<SpikeTrain>(&input);
+    return {spikes == nullptr ? 0 : spikes->planes()};
+  }
+};
+
+/// The weights of a synapse, plain and as the way packed them.
+struct WayWeights {
+  const float* plain = nullptr;   // [tap or pixel, in, out]
+  const float* packed = nullptr;  // null where the way packs nothing
+};
+
+/// One way to do what a synapse does. The ways of a synapse stand in one list, the plain reference
+/// last: the synapse chooses from it by cost, `bntt bench` names and times what was chosen, the
+/// break-even is measured on it, and the tests compare every entry with the last.
+class SynapseWay {
+ public:
+  virtual ~SynapseWay() = default;
+
+  virtual const char* name() const = 0;
+  virtual bool does(SynapseOperation operation, InputKind input) const = 0;
+
+  /// The time it takes, in units of the fastest dense way's time, at `density` spikes per place of
+  /// the pooled input. Below 1 up to the break-even, for ways whose work follows the spikes.
+  virtual double cost(SynapseOperation operation, double density,
+                      const BreakEven& break_even) const = 0;
+
+  /// Its multiply-adds, as a share of those of a plain dense loop.
+  virtual double work_share(InputKind input, double density) const = 0;
+
+  // Forward. -----------------------------------------------------------------------------------
+
+  /// The layout of the weights that forward() and rows() read; empty where plain weights serve.
+  virtual Buffer<float> pack(const float* /*weights*/,
+                             const std::vector<float>& /*plane_weights*/) const {
+    return {};
+  }
+  virtual bool packs_plane_weights() const { return false; }
+
+  /// Frames that one call of forward() takes at best, as a unit of work for one thread.
+  /// kAllFrames: it takes all of them in one call and runs in parallel itself.
+  static constexpr int64_t kAllFrames = std::numeric_limits<int64_t>::max();
+  virtual int64_t frames_together() const { return 1; }
+
+  /// Writes the currents of the given frames, in ascending order: [y, x, channel] each.
+  virtual void forward(const Signal& input, std::span<const int64_t> frames,
+                       const WayWeights& weights, const FramePlace& place) const = 0;
+
+  /// Whether rows() is there: then a row of currents can be made on its own.
+  virtual bool makes_rows() const { return false; }
+  /// Of frames [first, first + count); input and weights must outlive it.
+  virtual std::unique_ptr<FrameRows> rows(const SpikeTrain& /*input*/, int64_t /*first*/,
+                                          int64_t /*count*/, const WayWeights& /*weights*/) const {
+    BNTT_CHECK(!"this way makes no rows");
+  }
+
+  // Backward. ----------------------------------------------------------------------------------
+
+  /// Overwrites the weight gradient [tap or pixel, in, out].
+  virtual void weight_gradient(const Signal& /*input*/, const float* /*current_gradient*/,
+                               float* /*weight_gradient*/) const {
+    BNTT_CHECK(!"this way has no weight gradient");
+  }
+
+  /// Gradient at the pooled input [frame, y, x, channel], for `frames` frames. It may overwrite the
+  /// current's gradient where both have the same size.
+  virtual void input_gradient(const float* /*current_gradient*/, const float* /*weights*/,
+                              int64_t /*frames*/, float* /*input_gradient*/) const {
+    BNTT_CHECK(!"this way has no input gradient");
+  }
+};
+
+using SynapseWays = std::vector<std::unique_ptr<SynapseWay>>;
+
+/// All ways of a synapse, fastest first, the reference last.
+SynapseWays make_ways(const BranchPlan& plan);
+
+/// Of ways whose work is in proportion to the spikes.
+inline double walking_cost(double density, double break_even) {
+  return break_even > 0.0 ? density / break_even : std::numeric_limits<double>::infinity();
+}
+inline constexpr double kReferenceCost = 1e6;
+
+}  // namespace bntt
