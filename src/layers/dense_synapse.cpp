@@ -18,6 +18,9 @@ constexpr int64_t kFramesPerChunk = 32;
 // inputs.
 constexpr int64_t kFramesPerPass = 256;
 constexpr int64_t kInputsPerBlock = 128;
+// Lists of spikes have 32-bit starts and a place for every spike. Frames that could exceed this
+// many spikes together are listed in groups; a batch of ordinary size is one group.
+constexpr int64_t kListedTogether = 1 << 26;
 
 /// [row, column] to [block, row, column of the block], zero past the last column: a block's rows
 /// are then neighbours in memory.
@@ -86,10 +89,19 @@ void DenseSynapse::forward(const Signal& input, const PreparedWeights& weights, 
 void DenseSynapse::forward_spikes(const SpikeTrain& input, const Weights& weights,
                                   float* current) const {
   const int64_t frames = input.steps() * input.batch();
+  const int64_t together = std::max<int64_t>(1, kListedTogether / map_.source.size());
+  for (int64_t first = 0; first < frames; first += together) {
+    forward_spikes(input, {first, std::min(first + together, frames)}, weights, current);
+  }
+}
+
+void DenseSynapse::forward_spikes(const SpikeTrain& input, const FrameRange& range,
+                                  const Weights& weights, float* current) const {
+  const int64_t frames = range.end - range.begin;
   const Buffer<float>& table = weights.in_blocks();
   Buffer<int32_t> starts(frames + 1);
   for (int64_t p = 0; p < input.planes(); ++p) {
-    const SpikeWord* plane = input.frame(p, 0, 0);
+    const SpikeWord* plane = input.frame(p, 0, 0) + range.begin * input.words_per_frame();
     starts[0] = 0;
     for (int64_t f = 0; f < frames; ++f) {
       starts[f + 1] = starts[f] + static_cast<int32_t>(kernels::count_pooled_spikes(
@@ -107,7 +119,7 @@ void DenseSynapse::forward_spikes(const SpikeTrain& input, const Weights& weight
                                    .columns = std::min(block_, outputs_ - block * block_),
                                    .factor = input.plane_weights()[p] * map_.scale(),
                                    .accumulate = p > 0,
-                                   .out = current + block * block_,
+                                   .out = current + range.begin * outputs_ + block * block_,
                                    .out_stride = outputs_});
     });
   }

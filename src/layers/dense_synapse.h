@@ -21,7 +21,13 @@ class DenseSynapse final : public Synapse {
 
  private:
   class Weights;
+  struct FrameRange {
+    int64_t begin;
+    int64_t end;
+  };
   void forward_spikes(const SpikeTrain& input, const Weights& weights, float* current) const;
+  void forward_spikes(const SpikeTrain& input, const FrameRange& range, const Weights& weights,
+                      float* current) const;
   void forward_dense(const Signal& input, const float* weights, float* current) const;
   void weight_gradient_spikes(const SpikeTrain& input, const float* current_gradient,
                               float* weight_gradient) const;
