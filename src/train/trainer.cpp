@@ -88,10 +88,26 @@ Trainer::Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bo
     const TensorFile file = load_checkpoint(paths_, paths_.checkpoint());
     unpack_network(file, origin, network_);
     position_ = unpack_training(file, origin, network_, sgd_);
+    expect_same_images(origin);
   } else {
     begin_run_directory(paths_, config_, resume);
   }
+  position_.images = data_.train.size();
   metrics_.emplace(paths_.metrics(), position_.metrics_bytes);
+}
+
+// Another number of images means other batches: the run would not go on where it stopped, or would
+// look for a batch that is not there.
+void Trainer::expect_same_images(const std::string& origin) const {
+  const int64_t images = data_.train.size();
+  if (position_.images > 0 && position_.images != images) {
+    fail("{}: the run was trained with {} training samples of {}, but there are {} now", origin,
+         position_.images, config_.data.name, images);
+  }
+  if (position_.batch > steps_per_epoch()) {
+    fail("{}: the run was trained with at least {} training samples of {}, but there are {} now",
+         origin, position_.batch * config_.train.batch, config_.data.name, split_.train.size());
+  }
 }
 
 int64_t Trainer::steps_per_epoch() const { return split_.train.size() / config_.train.batch; }

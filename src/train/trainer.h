@@ -66,6 +66,7 @@ class Trainer {
   Evaluation test(const TrainHooks& hooks);
 
  private:
+  void expect_same_images(const std::string& origin) const;
   /// Throws Error: a run whose numbers are not finite cannot recover, and its checkpoint could not
   /// be read.
   [[noreturn]] void fail_as_diverged(const std::string& what, double value) const;

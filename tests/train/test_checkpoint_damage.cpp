@@ -116,6 +116,17 @@ TEST_F(DamagedCheckpoint, BrokenPositionIsRefused) {
   }
 }
 
+TEST_F(DamagedCheckpoint, NegativePositionIsRefused) {
+  for (const char* key : {"epoch", "batch", "step"}) {
+    TensorFile file = parse_tensors(whole_, "whole");
+    Json position = Json::parse(file.metadata["bntt.position"]);
+    position[key] = -1;
+    file.metadata["bntt.position"] = position.dump();
+    EXPECT_EQ(refusal([&] { unpack_training(file, "c", network_, sgd_); }),
+              "c: its training position is not one of ours");
+  }
+}
+
 TEST_F(DamagedCheckpoint, NamesAnIntactPreviousOne) {
   write(std::vector<uint8_t>(whole_.begin(), whole_.end() - 9));
   EXPECT_THAT(refused(), Not(HasSubstr("previous")));

@@ -316,6 +316,35 @@ TEST_F(TrainerRuns, ALossThatIsNotFiniteEndsTheRunAndKeepsItsCheckpoint) {
   EXPECT_EQ(read_run(paths("run")), before);
 }
 
+TEST_F(TrainerRuns, AreNotResumedWithAnotherNumberOfImages) {
+  ASSERT_FALSE(train("run", 5));
+  const RunBytes before = read_run(paths("run"));
+  for (const int64_t images : {8, 15, 17}) {
+    data_.train = corner_images(images, 0);
+    EXPECT_EQ(
+        refusal([&] { Trainer(config_, data_, paths("run"), true); }),
+        fmt::format("{}: the run was trained with 16 training samples of mnist, but there are "
+                    "{} now",
+                    paths("run").checkpoint().string(), images));
+    EXPECT_EQ(read_run(paths("run")), before);
+  }
+}
+
+// Checkpoints did not always keep the number.
+TEST_F(TrainerRuns, AreNotResumedWithoutTheirNextBatch) {
+  ASSERT_FALSE(train("run", 5));
+  TensorFile file = load_checkpoint(paths("run"), paths("run").checkpoint());
+  Json position = Json::parse(file.metadata.at("bntt.position"));
+  position.erase("images");
+  file.metadata["bntt.position"] = position.dump();
+  write_tensors(paths("run").checkpoint(), file);
+  data_.train = corner_images(8, 0);
+  EXPECT_THAT(refusal([&] { Trainer(config_, data_, paths("run"), true); }),
+              HasSubstr("trained with at least 8 training samples of mnist, but there are 6 now"));
+  data_ = corner_data();
+  EXPECT_TRUE(train("run", kAllSteps, true));
+}
+
 TEST_F(TrainerRuns, TooFewImagesForABatchAreRefused) {
   config_.train.batch = 13;
   EXPECT_EQ(refusal([&] { Trainer(config_, data_, paths("run"), false); }),
