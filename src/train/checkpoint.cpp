@@ -223,8 +223,27 @@ TensorFile load_checkpoint(const RunPaths& paths, const std::filesystem::path& f
 
 namespace {
 
+/// Before memory is taken for a network: a file of a few bytes can describe one of gigabytes.
+void expect_tensors_of(const NetworkSpec& spec, const TensorFile& file, const std::string& origin) {
+  const auto expect = [&](const std::string& name, int64_t values) {
+    const int64_t bytes = values * static_cast<int64_t>(sizeof(float));
+    const Tensor* tensor = file.find(name);
+    if (tensor == nullptr) fail("{}: expected a tensor '{}', found none", origin, name);
+    if (tensor->bytes.size() != bytes) {
+      fail("{}: tensor '{}' has {} bytes, expected {} for the network in the file", origin, name,
+           tensor->bytes.size(), bytes);
+    }
+  };
+  for (const StagePlan& plan : plan_stages(spec)) {
+    expect(plan.name + ".weight", plan.weights);
+    if (plan.gains > 0) expect(plan.name + ".norm.weight", plan.gains);
+  }
+}
+
 Network network_in(const TensorFile& file, const std::string& origin) {
-  Network network(checkpoint_network(file, origin), 0);
+  const NetworkSpec spec = checkpoint_network(file, origin);
+  expect_tensors_of(spec, file, origin);
+  Network network(spec, 0);
   unpack_network(file, origin, network);
   return network;
 }
