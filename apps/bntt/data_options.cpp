@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "data/sample_cache.h"
+#include "base/cache_directory.h"
 
 namespace bntt::cli {
 
@@ -13,7 +13,7 @@ void add_cache_option(CLI::App& command, CacheArguments& arguments) {
 }
 
 std::filesystem::path cache_directory(const CacheArguments& arguments) {
-  if (arguments.directory.empty()) return default_cache_directory();
+  if (arguments.directory.empty()) return user_cache_directory();
   return arguments.directory == "none" ? "" : arguments.directory;
 }
 

@@ -88,7 +88,7 @@ int main(int argc, char** argv) {
     return complain(message + "; see bntt --help");
   }
   try {
-    bntt::kernels::kernels();  // refuses a wrong BNTT_KERNELS here: parallel work could not throw
+    bntt::kernels::kernels();  // refuses a wrong BNTT_KERNELS before any work
     const int code = action();
     if (std::fflush(stdout) != 0 || std::ferror(stdout) != 0) {
       return complain("the output cannot be written");

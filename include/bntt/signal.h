@@ -15,10 +15,12 @@ inline constexpr int64_t kSpikesPerWord = 64;
 
 /// Spikes of a whole map over some steps, as bit planes packed along channels: bit c % 64 of word c
 /// / 64. A value is the sum over planes of plane weight x bit: {1} for hidden spikes, {+1, -1} for
-/// signed input, {1, 2, 4, ...} for event counts. Bits past the last channel are always zero.
+/// signed input, {1, 2, 4, ...} for event counts. Bits past the last channel are always zero: who
+/// writes whole words keeps to that, and check_signal sees to it.
 class SpikeTrain {
  public:
   SpikeTrain() = default;
+  /// Silent. Throws Error unless all sizes are at least 1 and there is a plane.
   SpikeTrain(int64_t steps, int64_t batch, MapShape shape,
              std::vector<float> plane_weights = {1.0F});
 
@@ -30,7 +32,7 @@ class SpikeTrain {
   int64_t words_per_pixel() const { return words_per_pixel_; }
   int64_t words_per_frame() const { return words_per_pixel_ * shape_.pixels(); }
 
-  /// The words of one image at one step: [y, x, word].
+  /// The words of one image at one step: [y, x, word]. Indices are not checked.
   SpikeWord* frame(int64_t plane, int64_t step, int64_t image) {
     return words_.data() + ((plane * steps_ + step) * batch_ + image) * words_per_frame();
   }
@@ -41,10 +43,13 @@ class SpikeTrain {
   Buffer<SpikeWord>& words() { return words_; }
   const Buffer<SpikeWord>& words() const { return words_; }
 
+  /// Both throw Error for an index that is not there.
   float value(int64_t step, int64_t image, int64_t y, int64_t x, int64_t channel) const;
   void set(int64_t plane, int64_t step, int64_t image, int64_t y, int64_t x, int64_t channel);
 
  private:
+  int64_t checked_word(int64_t step, int64_t image, int64_t y, int64_t x, int64_t channel) const;
+
   int64_t steps_ = 0;
   int64_t batch_ = 0;
   MapShape shape_{0, 0, 0};
@@ -72,11 +77,16 @@ int64_t signal_steps(const Signal& signal);
 int64_t signal_batch(const Signal& signal);
 const MapShape& signal_shape(const Signal& signal);
 
-/// Steps [begin, begin + count) of a signal.
+/// Throws Error unless the signal is what kernels rely on: sizes of at least 1, as many words or
+/// values as they say, finite plane weights, no bit past the last channel. Reads at most one word
+/// of each pixel.
+void check_signal(const Signal& signal);
+
+/// Steps [begin, begin + count) of a signal. Throws Error where it has no such steps.
 Signal slice_steps(const Signal& signal, int64_t begin, int64_t count);
 /// The steps of all parts, one after the other; the parts are of one kind, shape and batch.
 Signal join_steps(const std::vector<Signal>& parts);
-/// These images of a signal, in this order.
+/// These images of a signal, in this order. Throws Error where it has no such image.
 Signal keep_images(const Signal& signal, std::span<const int64_t> images);
 
 }  // namespace bntt

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <new>
 
+#include "base/check.h"
 #include "bntt/buffer.h"
 
 namespace bntt {
@@ -37,12 +38,19 @@ void* LargeBlocks::take(std::size_t bytes) noexcept {
   const auto place = std::ranges::find_if(free_, [&](const auto& f) { return f.second >= size; });
   if (place == free_.end()) return nullptr;
   const auto [offset, available] = *place;
-  // The node itself moves: taking memory must not need memory.
-  auto node = free_.extract(place);
   if (available > size) {
-    node.key() = offset + size;
-    node.mapped() = available - size;
-    free_.insert(std::move(node));
+    try {
+      taken_.emplace(offset, size);
+    } catch (const std::bad_alloc&) {
+      return nullptr;
+    }
+    // Nodes that move need no memory: nothing below can fail.
+    auto rest = free_.extract(place);
+    rest.key() = offset + size;
+    rest.mapped() = available - size;
+    free_.insert(std::move(rest));
+  } else {
+    taken_.insert(free_.extract(place));
   }
   extent_ = std::max(extent_, offset + size);
   return start_ + offset;
@@ -52,7 +60,9 @@ bool LargeBlocks::give_back(void* block, std::size_t bytes) noexcept {
   auto* address = static_cast<char*>(block);
   if (start_ == nullptr || address < start_ || address >= start_ + capacity_) return false;
   const std::lock_guard lock(mutex_);
-  auto place = free_.emplace(address - start_, whole_pages(bytes)).first;
+  auto node = taken_.extract(static_cast<std::size_t>(address - start_));
+  BNTT_CHECK(!node.empty() && node.mapped() == whole_pages(bytes));
+  const auto place = free_.insert(std::move(node)).position;
   const auto swallow_next = [&](auto at) {
     const auto next = std::next(at);
     if (next == free_.end() || at->first + at->second != next->first) return;

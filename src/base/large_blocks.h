@@ -37,6 +37,8 @@ class LargeBlocks {
   std::mutex mutex_;
   std::size_t extent_ = 0;
   std::map<std::size_t, std::size_t> free_;  // offset to size; neighbours are merged
+  // The same of blocks in use: the node that a block needs when it is given back is there already.
+  std::map<std::size_t, std::size_t> taken_;
 };
 
 }  // namespace bntt

@@ -26,10 +26,21 @@ struct Place {
   uint32_t block = 0;  ///< each block gives four numbers
 };
 
-/// Four independent 32-bit numbers: Philox4x32-10 (Salmon et al. 2011).
+/// Four independent 32-bit numbers: Philox4x32-10 (Salmon et al. 2011). Its key of 64 bits holds
+/// the purpose in the top eight, so it has room for seeds below 2^56. A larger seed has the key of
+/// 128 bits of Philox4x64-10, whose four words give their low halves: no two (seed, purpose) share
+/// a key.
 inline std::array<uint32_t, 4> draw4(uint64_t seed, Purpose purpose, const Place& place) {
+  if (seed >> 56 != 0) {
+    const r123::Philox4x64::ctr_type counter = {
+        {place.block, place.step, place.sample, place.epoch}};
+    const r123::Philox4x64::key_type key = {{seed, static_cast<uint64_t>(purpose)}};
+    const auto bits = r123::Philox4x64{}(counter, key);
+    return {static_cast<uint32_t>(bits[0]), static_cast<uint32_t>(bits[1]),
+            static_cast<uint32_t>(bits[2]), static_cast<uint32_t>(bits[3])};
+  }
   const r123::Philox4x32::ctr_type counter = {{place.block, place.step, place.sample, place.epoch}};
-  const auto high = static_cast<uint32_t>(seed >> 32) ^ (static_cast<uint32_t>(purpose) << 24);
+  const auto high = static_cast<uint32_t>(seed >> 32) | static_cast<uint32_t>(purpose) << 24;
   const r123::Philox4x32::key_type key = {{static_cast<uint32_t>(seed), high}};
   const auto bits = r123::Philox4x32{}(counter, key);
   return {bits[0], bits[1], bits[2], bits[3]};

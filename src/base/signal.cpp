@@ -1,22 +1,108 @@
 #include "bntt/signal.h"
 
 #include <algorithm>
+#include <cmath>
+#include <initializer_list>
+#include <utility>
 
-#include "base/check.h"
+#include "base/fail.h"
 
 namespace bntt {
+namespace {
+
+/// The product of counts of at least 1.
+int64_t checked_size(const char* what,
+                     std::initializer_list<std::pair<const char*, int64_t>> counts) {
+  constexpr int64_t kMost = int64_t{1} << 56;  // leaves room for the bytes of each
+  int64_t size = 1;
+  for (const auto& [name, count] : counts) {
+    if (count < 1) fail("{}: the number of {} is {}, expected at least 1", what, name, count);
+    if (count > kMost / size) fail("{}: {} {} are too many for any memory", what, count, name);
+    size *= count;
+  }
+  return size;
+}
+
+void check_index(const char* what, int64_t index, int64_t count) {
+  if (index < 0 || index >= count) {
+    fail("spike train: the {} is {}, expected 0 to {}", what, index, count - 1);
+  }
+}
+
+int64_t words_for(int64_t channels) {
+  return channels / kSpikesPerWord + (channels % kSpikesPerWord == 0 ? 0 : 1);
+}
+
+int64_t word_count(int64_t planes, int64_t steps, int64_t batch, const MapShape& shape) {
+  checked_size("spike train", {{"planes", planes},
+                               {"steps", steps},
+                               {"images", batch},
+                               {"rows", shape.height},
+                               {"columns", shape.width},
+                               {"channels", shape.channels}});
+  return planes * steps * batch * shape.pixels() * words_for(shape.channels);
+}
+
+void check_sizes(const SpikeTrain& train) {
+  const int64_t expected = word_count(train.planes(), train.steps(), train.batch(), train.shape());
+  if (train.words().size() != expected) {
+    fail("spike train: it holds {} words, expected {} for its shape", train.words().size(),
+         expected);
+  }
+}
+
+void check_sizes(const DenseTrain& train) {
+  checked_size("dense train", {{"steps", train.steps}});
+  const int64_t expected = checked_size("dense train", {{"stored steps", train.stored_steps()},
+                                                        {"images", train.batch},
+                                                        {"rows", train.shape.height},
+                                                        {"columns", train.shape.width},
+                                                        {"channels", train.shape.channels}});
+  if (train.values.size() != expected) {
+    fail("dense train: it holds {} values, expected {} for its shape", train.values.size(),
+         expected);
+  }
+}
+
+void check_sizes(const Signal& signal) {
+  std::visit([](const auto& train) { check_sizes(train); }, signal);
+}
+
+void check_bits(const SpikeTrain& train) {
+  const int64_t used = train.shape().channels % kSpikesPerWord;
+  if (used == 0) return;
+  const int64_t stride = train.words_per_pixel();
+  SpikeWord any = 0;
+  for (int64_t i = stride - 1; i < train.words().size(); i += stride) any |= train.words()[i];
+  if (any >> used != 0) {
+    fail("spike train: a bit past its {} channels is set, expected zeros there",
+         train.shape().channels);
+  }
+}
+
+}  // namespace
 
 SpikeTrain::SpikeTrain(int64_t steps, int64_t batch, MapShape shape,
                        std::vector<float> plane_weights)
     : steps_(steps),
       batch_(batch),
       shape_(shape),
-      words_per_pixel_((shape.channels + kSpikesPerWord - 1) / kSpikesPerWord),
+      words_per_pixel_(words_for(shape.channels)),
       plane_weights_(std::move(plane_weights)),
-      words_(Buffer<SpikeWord>::zeros(planes() * steps * batch * words_per_frame())) {}
+      words_(Buffer<SpikeWord>::zeros(word_count(planes(), steps, batch, shape))) {}
+
+int64_t SpikeTrain::checked_word(int64_t step, int64_t image, int64_t y, int64_t x,
+                                 int64_t channel) const {
+  check_index("step", step, steps_);
+  check_index("image", image, batch_);
+  check_index("row", y, shape_.height);
+  check_index("column", x, shape_.width);
+  check_index("channel", channel, shape_.channels);
+  return (y * shape_.width + x) * words_per_pixel_ + channel / kSpikesPerWord;
+}
 
 float SpikeTrain::value(int64_t step, int64_t image, int64_t y, int64_t x, int64_t channel) const {
-  const int64_t word = (y * shape_.width + x) * words_per_pixel_ + channel / kSpikesPerWord;
+  const int64_t word = checked_word(step, image, y, x, channel);
   float sum = 0.0F;
   for (int64_t plane = 0; plane < planes(); ++plane) {
     const SpikeWord bits = frame(plane, step, image)[word];
@@ -27,8 +113,8 @@ float SpikeTrain::value(int64_t step, int64_t image, int64_t y, int64_t x, int64
 
 void SpikeTrain::set(int64_t plane, int64_t step, int64_t image, int64_t y, int64_t x,
                      int64_t channel) {
-  BNTT_CHECK(channel < shape_.channels);
-  const int64_t word = (y * shape_.width + x) * words_per_pixel_ + channel / kSpikesPerWord;
+  check_index("plane", plane, planes());
+  const int64_t word = checked_word(step, image, y, x, channel);
   frame(plane, step, image)[word] |= SpikeWord{1} << (channel % kSpikesPerWord);
 }
 
@@ -47,8 +133,23 @@ const MapShape& signal_shape(const Signal& signal) {
   return spikes != nullptr ? spikes->shape() : std::get<DenseTrain>(signal).shape;
 }
 
+void check_signal(const Signal& signal) {
+  check_sizes(signal);
+  const auto* spikes = std::get_if<SpikeTrain>(&signal);
+  if (spikes == nullptr) return;
+  for (const float weight : spikes->plane_weights()) {
+    if (!std::isfinite(weight)) {
+      fail("spike train: a plane weighs {}, expected a finite number", weight);
+    }
+  }
+  check_bits(*spikes);
+}
+
 Signal slice_steps(const Signal& signal, int64_t begin, int64_t count) {
-  BNTT_CHECK(begin >= 0 && count > 0 && begin + count <= signal_steps(signal));
+  check_sizes(signal);
+  if (begin < 0 || count < 1 || begin > signal_steps(signal) - count) {
+    fail("signal: {} steps from step {} on were asked of {}", count, begin, signal_steps(signal));
+  }
   if (const auto* spikes = std::get_if<SpikeTrain>(&signal)) {
     SpikeTrain slice(count, spikes->batch(), spikes->shape(), spikes->plane_weights());
     const int64_t words = count * spikes->batch() * spikes->words_per_frame();
@@ -96,6 +197,12 @@ Signal join_steps(const std::vector<Signal>& parts) {
 }
 
 Signal keep_images(const Signal& signal, std::span<const int64_t> images) {
+  check_sizes(signal);
+  for (const int64_t image : images) {
+    if (image < 0 || image >= signal_batch(signal)) {
+      fail("signal: the image is {}, expected 0 to {}", image, signal_batch(signal) - 1);
+    }
+  }
   const auto batch = static_cast<int64_t>(images.size());
   if (const auto* spikes = std::get_if<SpikeTrain>(&signal)) {
     SpikeTrain kept(spikes->steps(), batch, spikes->shape(), spikes->plane_weights());

@@ -3,7 +3,9 @@
 #include <omp.h>
 
 #include <array>
+#include <atomic>
 #include <cstdlib>
+#include <exception>
 #include <memory>
 #include <new>
 
@@ -16,8 +18,19 @@ void set_threads(int count) { omp_set_num_threads(count > 0 ? count : omp_get_nu
 int threads() { return omp_get_max_threads(); }
 
 void parallel_for(int64_t count, const std::function<void(int64_t)>& body) {
+  // OpenMP ends the program when an exception leaves its loop.
+  std::atomic<bool> failed = false;
+  std::exception_ptr failure;
 #pragma omp parallel for schedule(dynamic, 1)
-  for (int64_t i = 0; i < count; ++i) body(i);
+  for (int64_t i = 0; i < count; ++i) {
+    if (failed.load(std::memory_order_relaxed)) continue;
+    try {
+      body(i);
+    } catch (...) {
+      if (!failed.exchange(true)) failure = std::current_exception();
+    }
+  }
+  if (failure != nullptr) std::rethrow_exception(failure);
 }
 
 namespace {

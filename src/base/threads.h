@@ -11,7 +11,8 @@ int threads();
 
 /// Runs body(0) ... body(count - 1) on all threads, in any order. Work items must be split by
 /// shape, never by thread, and write to places of their own: then results cannot depend on the
-/// number of threads.
+/// number of threads. An exception of a work item is thrown to the caller once all threads have
+/// stopped, the first one if there are several; items that had not begun by then are left out.
 void parallel_for(int64_t count, const std::function<void(int64_t)>& body);
 
 /// Scratch memory of this thread that grows and is kept; contents undefined. Two slots may be in

@@ -78,6 +78,9 @@ Packet packet_header(const uint8_t* bytes) {
 
 std::vector<Event> parse_aedat2(std::span<const uint8_t> bytes, const std::string& origin) {
   constexpr std::size_t kEventBytes = 8;
+  constexpr uint32_t kLargestPixel = 0x7fff;
+  constexpr uint32_t kLargestAddress = 0xffff;
+  constexpr uint32_t kSpecial = 0x80000000;
   const std::string_view text = text_of(bytes);
   expect_start(text, "#!AER-DAT2.0", origin);
   std::size_t begin = 0;
@@ -93,7 +96,13 @@ std::vector<Event> parse_aedat2(std::span<const uint8_t> bytes, const std::strin
   for (std::size_t i = 0; i < data.size(); i += kEventBytes) {
     const uint32_t address = big_endian32(data.data() + i);
     const int64_t time_us = time(big_endian32(data.data() + i + 4));
-    if (address >> 15 != 0) continue;
+    if (address < kSpecial && address > kLargestAddress) {
+      fail(
+          "{} has an event with the address {:#x}, expected at most {:#x}: its camera is not a "
+          "DVS128 but a larger one, perhaps a DAVIS",
+          origin, address, kLargestAddress);
+    }
+    if (address > kLargestPixel) continue;
     events.push_back({.time_us = time_us,
                       .x = static_cast<int16_t>(address >> 1 & 0x7f),
                       .y = static_cast<int16_t>(address >> 8 & 0x7f),

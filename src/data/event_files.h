@@ -23,8 +23,9 @@ inline constexpr int64_t kNmnistSide = 34;
 // All parsers: `origin` starts every error sentence; memory is in proportion to the bytes given.
 
 /// AEDAT 2.0 of a DVS128: header lines that begin with '#', then pairs of address and microseconds,
-/// 32 bits each, big-endian. Address bits: 0 polarity (0 is on), 1-7 x, 8-14 y; with any higher bit
-/// it is no pixel (a sync pulse, for example) and left out.
+/// 32 bits each, big-endian. Address bits: 0 polarity (0 is on), 1-7 x, 8-14 y. With bit 15 (a sync
+/// pulse) or bit 31 (other special events) it is no pixel and left out. Bits between them are those
+/// of a larger camera, whose recordings are refused: a DAVIS has x in bits 12-21 and y in 22-30.
 std::vector<Event> parse_aedat2(std::span<const uint8_t> bytes, const std::string& origin);
 
 /// AEDAT 3.1 of a 128x128 sensor: header lines up to #!END-HEADER, then packets; those of other

@@ -1,8 +1,6 @@
 #include "data/file_samples.h"
 
 #include <algorithm>
-#include <atomic>
-#include <exception>
 #include <mutex>
 
 #include "base/threads.h"
@@ -39,24 +37,13 @@ void decode_samples(const FileSplit& split, int64_t count, const DatasetOptions&
   const std::vector<FileWork> work = work_of(split, count, pixels);
   std::mutex mutex;
   int64_t done = 0;
-  std::exception_ptr failure;
-  std::atomic<bool> stop = false;
   parallel_for(static_cast<int64_t>(work.size()), [&](int64_t i) {
-    if (stop) return;
-    try {
-      const FileWork& of_file = work[i];
-      split.decode(split.files[of_file.file], of_file.samples, of_file.out);
-      const std::lock_guard lock(mutex);
-      done += static_cast<int64_t>(of_file.samples.size());
-      if (options.progress) options.progress(split.name, done, count);
-    } catch (...) {
-      // An exception must not leave a parallel loop.
-      const std::lock_guard lock(mutex);
-      if (failure == nullptr) failure = std::current_exception();
-      stop = true;
-    }
+    const FileWork& of_file = work[i];
+    split.decode(split.files[of_file.file], of_file.samples, of_file.out);
+    const std::lock_guard lock(mutex);
+    done += static_cast<int64_t>(of_file.samples.size());
+    if (options.progress) options.progress(split.name, done, count);
   });
-  if (failure != nullptr) std::rethrow_exception(failure);
 }
 
 SharedBytes decoded(const FileSplit& split, int64_t count, const DatasetOptions& options) {

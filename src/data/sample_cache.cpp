@@ -9,7 +9,6 @@
 #include <array>
 #include <atomic>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <system_error>
 
@@ -109,17 +108,6 @@ std::optional<SharedBytes> shared_payload(std::unique_ptr<MappedFile> file,
 }
 
 }  // namespace
-
-fs::path default_cache_directory() {
-  const auto named = [](const char* variable) -> fs::path {
-    const char* value = std::getenv(variable);
-    return value != nullptr ? fs::path(value) : fs::path();
-  };
-  const fs::path cache = named("XDG_CACHE_HOME");
-  if (cache.is_absolute()) return cache / "bntt";
-  const fs::path home = named("HOME");
-  return home.is_absolute() ? home / ".cache" / "bntt" : fs::path();
-}
 
 CacheEntry cache_entry(const FileSplit& split, const CacheOptions& options) {
   if (options.directory.empty()) return {};

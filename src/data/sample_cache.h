@@ -20,9 +20,6 @@ struct CacheEntry {
 
 CacheEntry cache_entry(const FileSplit& split, const CacheOptions& options);
 
-/// $XDG_CACHE_HOME/bntt, or ~/.cache/bntt; empty where neither variable is set.
-std::filesystem::path default_cache_directory();
-
 /// The samples kept before; nothing where there are none or the file is stale or damaged.
 std::optional<SharedBytes> open_cache(const CacheEntry& entry);
 

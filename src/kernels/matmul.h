@@ -20,6 +20,7 @@ struct MatmulShape {
   bool accumulate = false;
 };
 
+/// Throws std::bad_alloc when oneDNN has no memory for its copies of the operands.
 void matmul(const MatmulShape& shape, const float* a, const float* b, float* c);
 
 }  // namespace bntt::kernels

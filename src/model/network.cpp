@@ -192,6 +192,7 @@ StageNumbers Network::numbers(std::size_t stage, const PreparedNetwork& prepared
 }
 
 void Network::check_window(const Signal& window, int64_t steps_left) const {
+  check_signal(window);
   const MapShape& shape = signal_shape(window);
   if (shape != spec_.input) {
     fail("network: input is {}x{}x{}, expected {}x{}x{} (channels x height x width)",

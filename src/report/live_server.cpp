@@ -23,6 +23,15 @@ void reuse_address_only(int socket) {
 
 }  // namespace
 
+bool names_this_server(const std::string& host, int port) {
+  constexpr int kPortOfHttp = 80;
+  for (const std::string name : {kHost, "localhost"}) {
+    if (host == fmt::format("{}:{}", name, port)) return true;
+    if (host == name && port == kPortOfHttp) return true;
+  }
+  return false;
+}
+
 struct LiveServer::Parts {
   httplib::Server server;
   std::thread thread;
@@ -30,11 +39,6 @@ struct LiveServer::Parts {
   std::mutex mutex;  // guards the two below
   int64_t version = 0;
   Json document;
-
-  bool meant_for_us(const httplib::Request& request) const {
-    const std::string host = request.get_header_value("Host");
-    return host == fmt::format("{}:{}", kHost, port) || host == fmt::format("localhost:{}", port);
-  }
 
   void answer_page(httplib::Response& response) {
     const std::lock_guard lock(mutex);
@@ -57,7 +61,8 @@ struct LiveServer::Parts {
                                 {"Content-Security-Policy", "frame-ancestors 'none'"}});
     server.set_pre_routing_handler(
         [this](const httplib::Request& request, httplib::Response& response) {
-          if (meant_for_us(request)) return httplib::Server::HandlerResponse::Unhandled;
+          if (names_this_server(request.get_header_value("Host"), port))
+            return httplib::Server::HandlerResponse::Unhandled;
           response.status = 403;
           return httplib::Server::HandlerResponse::Handled;
         });
@@ -83,8 +88,7 @@ LiveServer::LiveServer(int port) : parts_(std::make_unique<Parts>()) {
   } else if (server.bind_to_port(kHost, port)) {
     parts_->port = port;
   }
-  if (parts_->port <= 0)
-    fail("port {} of {} cannot be had; another program may use it", port, kHost);
+  if (parts_->port <= 0) fail("port {} of {} is in use or not permitted", port, kHost);
   parts_->thread = std::thread([this] { parts_->server.listen_after_bind(); });
   while (!server.is_running()) std::this_thread::yield();
 }

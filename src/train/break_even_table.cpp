@@ -6,7 +6,9 @@
 
 #include <cstdlib>
 #include <fstream>
+#include <optional>
 
+#include "base/cache_directory.h"
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/json.h"
@@ -78,21 +80,18 @@ std::optional<BreakEven> entry_of(const Json& table, const std::string& key) {
 }  // namespace
 
 fs::path break_even_file() {
-  const auto from = [](const char* variable) -> fs::path {
-    const char* value = std::getenv(variable);
-    return value == nullptr ? "" : value;
-  };
-  const fs::path cache = from("XDG_CACHE_HOME");
-  if (cache.is_absolute()) return cache / "bntt" / "break-even.json";
-  const fs::path home = from("HOME");
-  return home.empty() ? home : home / ".cache" / "bntt" / "break-even.json";
+  const fs::path directory = user_cache_directory();
+  return directory.empty() ? directory : directory / "break-even.json";
 }
 
 std::vector<BreakEven> machine_break_even(const std::vector<StagePlan>& stages,
                                           const fs::path& file) {
-  std::error_code ignored;
-  if (!file.empty()) fs::create_directories(file.parent_path(), ignored);
-  const FileLock lock(fs::path(file) += ".lock");
+  std::optional<FileLock> lock;
+  if (!file.empty()) {
+    std::error_code ignored;
+    fs::create_directories(file.parent_path(), ignored);
+    lock.emplace(fs::path(file) += ".lock");
+  }
   Json table = file.empty() ? Json::object() : read_table(file);
   std::vector<BreakEven> result;
   bool grown = false;

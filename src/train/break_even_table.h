@@ -7,13 +7,14 @@
 
 namespace bntt {
 
-/// Where this machine's break-even densities are kept: under $XDG_CACHE_HOME, or ~/.cache. Empty
-/// when there is neither.
+/// Where this machine's break-even densities are kept: in user_cache_directory(). Empty where there
+/// is none.
 std::filesystem::path break_even_file();
 
 /// One entry per stage, each measured once per machine, kernel set and shape: what the file does
 /// not know yet is timed and added. The first value that gets there stays, so that runs on one
-/// machine agree; a file that is damaged or cannot be written is done without.
+/// machine agree; a file that is damaged or cannot be written is done without,
+/// and so is an empty path.
 std::vector<BreakEven> machine_break_even(const std::vector<StagePlan>& stages,
                                           const std::filesystem::path& file);
 

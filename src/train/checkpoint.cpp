@@ -37,24 +37,28 @@ std::string position_text(const TrainPosition& position) {
               {"since_log", to_json(position.since_log)},
               {"since_epoch", to_json(position.since_epoch)},
               {"best_accuracy", position.best_accuracy},
-              {"best_epoch", position.best_epoch}}
+              {"best_epoch", position.best_epoch},
+              {"images", position.images}}
       .dump();
 }
 
 TrainPosition position_from_text(const std::string& text, const std::string& origin) {
   const Json json = parse_json(text, origin + ": position");
   try {
-    return {.epoch = json.at("epoch").get<int64_t>(),
-            .batch = json.at("batch").get<int64_t>(),
-            .step = json.at("step").get<int64_t>(),
-            .metrics_bytes = json.at("metrics_bytes").get<uint64_t>(),
-            .since_log = sums_from_json(json.at("since_log")),
-            .since_epoch = sums_from_json(json.at("since_epoch")),
-            .best_accuracy = json.at("best_accuracy").get<double>(),
-            .best_epoch = json.at("best_epoch").get<int64_t>()};
+    const TrainPosition position{
+        .epoch = json.at("epoch").get<int64_t>(),
+        .batch = json.at("batch").get<int64_t>(),
+        .step = json.at("step").get<int64_t>(),
+        .metrics_bytes = json.at("metrics_bytes").get<uint64_t>(),
+        .since_log = sums_from_json(json.at("since_log")),
+        .since_epoch = sums_from_json(json.at("since_epoch")),
+        .best_accuracy = json.at("best_accuracy").get<double>(),
+        .best_epoch = json.at("best_epoch").get<int64_t>(),
+        .images = json.value("images", int64_t{0})};  // older files do not have it
+    if (position.epoch >= 0 && position.batch >= 0 && position.step >= 0) return position;
   } catch (const Json::exception&) {
-    fail("{}: its training position is not one of ours", origin);
   }
+  fail("{}: its training position is not one of ours", origin);
 }
 
 const std::string& metadata(const TensorFile& file, const std::string& key,
@@ -204,8 +208,27 @@ TensorFile load_checkpoint(const RunPaths& paths, const std::filesystem::path& f
 
 namespace {
 
+/// Before memory is taken for a network: a file of a few bytes can describe one of gigabytes.
+void expect_tensors_of(const NetworkSpec& spec, const TensorFile& file, const std::string& origin) {
+  const auto expect = [&](const std::string& name, int64_t values) {
+    const int64_t bytes = values * static_cast<int64_t>(sizeof(float));
+    const Tensor* tensor = file.find(name);
+    if (tensor == nullptr) fail("{}: expected a tensor '{}', found none", origin, name);
+    if (tensor->bytes.size() != bytes) {
+      fail("{}: tensor '{}' has {} bytes, expected {} for the network in the file", origin, name,
+           tensor->bytes.size(), bytes);
+    }
+  };
+  for (const StagePlan& plan : plan_stages(spec)) {
+    expect(plan.name + ".weight", plan.weights);
+    if (plan.gains > 0) expect(plan.name + ".norm.weight", plan.gains);
+  }
+}
+
 Network network_in(const TensorFile& file, const std::string& origin) {
-  Network network(checkpoint_network(file, origin), 0);
+  const NetworkSpec spec = checkpoint_network(file, origin);
+  expect_tensors_of(spec, file, origin);
+  Network network(spec, 0);
   unpack_network(file, origin, network);
   return network;
 }

@@ -31,6 +31,7 @@ struct TrainPosition {
   LossSums since_epoch;
   double best_accuracy = -1.0;
   int64_t best_epoch = 0;  ///< counted from 1; 0: none yet
+  int64_t images = 0;      ///< of the training set, those for validation too; 0: not known
 };
 
 /// Tensors in PyTorch's axis order under state-dict names, the network's description in the

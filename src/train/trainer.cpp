@@ -1,10 +1,15 @@
 #include "train/trainer.h"
 
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <numeric>
+#include <span>
 
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "base/threads.h"
 #include "kernels/unpack.h"
 #include "layers/loss.h"
 #include "train/break_even_table.h"
@@ -25,6 +30,16 @@ void add(LossSums& sums, const CrossEntropy& loss, int64_t images) {
   sums.loss += loss.loss * static_cast<double>(images);
   sums.correct += loss.correct;
   sums.images += images;
+}
+
+// Whole numbers, and no early exit: the compiler makes vectors of it.
+bool all_finite(std::span<const float> values) {
+  constexpr uint32_t kExponent = 0x7f800000;
+  uint32_t any = 0;
+  for (const float value : values) {
+    any |= (std::bit_cast<uint32_t>(value) & kExponent) == kExponent ? 1U : 0U;
+  }
+  return any == 0;
 }
 
 std::vector<double> stage_densities(const Network& network, const Trace& trace) {
@@ -74,10 +89,26 @@ Trainer::Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bo
     const TensorFile file = load_checkpoint(paths_, paths_.checkpoint());
     unpack_network(file, origin, network_);
     position_ = unpack_training(file, origin, network_, sgd_);
+    expect_same_images(origin);
   } else {
     begin_run_directory(paths_, config_, resume);
   }
+  position_.images = data_.train.size();
   metrics_.emplace(paths_.metrics(), position_.metrics_bytes);
+}
+
+// Another number of images means other batches: the run would not go on where it stopped, or would
+// look for a batch that is not there.
+void Trainer::expect_same_images(const std::string& origin) const {
+  const int64_t images = data_.train.size();
+  if (position_.images > 0 && position_.images != images) {
+    fail("{}: the run was trained with {} training samples of {}, but there are {} now", origin,
+         position_.images, config_.data.name, images);
+  }
+  if (position_.batch > steps_per_epoch()) {
+    fail("{}: the run was trained with at least {} training samples of {}, but there are {} now",
+         origin, position_.batch * config_.train.batch, config_.data.name, split_.train.size());
+  }
 }
 
 int64_t Trainer::steps_per_epoch() const { return split_.train.size() / config_.train.batch; }
@@ -111,10 +142,12 @@ void Trainer::train_batch(const Batch& batch, const TrainHooks& hooks) {
                                         static_cast<uint32_t>(position_.epoch)),
                                  NormMode::batch, Keep::for_backward);
   const CrossEntropy loss = cross_entropy(trace.logits, batch.labels);
+  if (!std::isfinite(loss.loss)) fail_as_diverged("the loss", loss.loss);
   const bool logged = position_.step == 0 || (position_.step + 1) % config_.run.log_steps == 0;
   const auto densities = logged ? stage_densities(network_, trace) : std::vector<double>();
   network_.backward(std::move(trace), loss.gradient);
   sgd_.step(network_, learning_rate);
+  expect_finite_numbers();
 
   add(position_.since_log, loss, batch.size());
   add(position_.since_epoch, loss, batch.size());
@@ -131,6 +164,37 @@ void Trainer::train_batch(const Batch& batch, const TrainHooks& hooks) {
                           .logged = logged};
   if (logged) log_step(learning_rate, densities);
   if (hooks.step) hooks.step(report);
+}
+
+void Trainer::fail_as_diverged(const std::string& what, double value) const {
+  fail(
+      "{}: training has diverged: {} is {} in epoch {}, step {}; try a smaller "
+      "train.learning_rate than {}",
+      paths_.directory.string(), what, std::isnan(value) ? "nan" : fmt::format("{}", value),
+      position_.epoch + 1, position_.step + 1, config_.train.learning_rate);
+}
+
+void Trainer::expect_finite_numbers() const {
+  struct Numbers {
+    std::string name;
+    std::span<const float> values;
+  };
+  std::vector<Numbers> all;
+  for (const Parameter& parameter : network_.parameters()) {
+    all.push_back({parameter.name, parameter.value.span()});
+  }
+  for (const RunningStatistics& running : network_.statistics()) {
+    all.push_back({running.name + ".running_mean", running.mean.span()});
+    all.push_back({running.name + ".running_var", running.variance.span()});
+  }
+  std::vector<char> finite(all.size());
+  parallel_for(std::ssize(all), [&](int64_t i) { finite[i] = all_finite(all[i].values) ? 1 : 0; });
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (finite[i] != 0) continue;
+    const auto found =
+        std::ranges::find_if_not(all[i].values, [](float value) { return std::isfinite(value); });
+    fail_as_diverged("a number of " + all[i].name, *found);
+  }
 }
 
 void Trainer::log_step(double learning_rate, const std::vector<double>& densities) {

@@ -56,7 +56,9 @@ class Trainer {
   const TrainPosition& position() const { return position_; }
   int64_t steps_per_epoch() const;
 
-  /// Runs to the last epoch or until the hook says stop; either way leaves a checkpoint.
+  /// Runs to the last epoch or until the hook says stop; either way leaves a checkpoint. Throws
+  /// Error when the loss, a weight or a running statistic is no longer finite; the checkpoint of
+  /// before stays.
   TrainEnd run(const TrainHooks& hooks);
 
   /// The weights that validation chose (the last ones without validation), on the test images;
@@ -64,6 +66,11 @@ class Trainer {
   Evaluation test(const TrainHooks& hooks);
 
  private:
+  void expect_same_images(const std::string& origin) const;
+  /// Throws Error: a run whose numbers are not finite cannot recover, and its checkpoint could not
+  /// be read.
+  [[noreturn]] void fail_as_diverged(const std::string& what, double value) const;
+  void expect_finite_numbers() const;
   void train_batch(const Batch& batch, const TrainHooks& hooks);
   void finish_epoch(const TrainHooks& hooks);
   void log_step(double learning_rate, const std::vector<double>& densities);

@@ -2,13 +2,27 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <utility>
 #include <vector>
 
 #include "base/large_blocks.h"
 #include "bntt/buffer.h"
+
+namespace {
+thread_local bool no_memory = false;
+}
+
+void* operator new(std::size_t bytes) {
+  void* memory = no_memory ? nullptr : std::malloc(std::max<std::size_t>(1, bytes));
+  if (memory == nullptr) throw std::bad_alloc();
+  return memory;
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace bntt {
 namespace {
@@ -49,6 +63,38 @@ TEST(LargeBlocks, DoNotOverlap) {
   }
   for (const auto& [block, size] : taken) EXPECT_TRUE(blocks.give_back(block, size));
   EXPECT_NE(blocks.take(64 * kMegabyte), nullptr) << "all is free, and in one piece";
+}
+
+/// While one lives, operator new fails on this thread.
+class NoMemory {
+ public:
+  NoMemory() { no_memory = true; }
+  NoMemory(const NoMemory&) = delete;
+  NoMemory& operator=(const NoMemory&) = delete;
+  ~NoMemory() { no_memory = false; }
+};
+
+TEST(LargeBlocks, ComeBackWhenTheHeapHasNoMemory) {
+  LargeBlocks blocks(30 * kMegabyte);
+  void* first = blocks.take(10 * kMegabyte);
+  void* second = blocks.take(10 * kMegabyte);
+  void* third = blocks.take(10 * kMegabyte);
+  {
+    const NoMemory failing;
+    EXPECT_TRUE(blocks.give_back(first, 10 * kMegabyte));
+    EXPECT_TRUE(blocks.give_back(third, 10 * kMegabyte));
+    EXPECT_EQ(blocks.take(5 * kMegabyte), nullptr) << "what would need memory is refused";
+    EXPECT_EQ(blocks.take(10 * kMegabyte), first) << "a place that fits exactly needs none";
+    EXPECT_TRUE(blocks.give_back(second, 10 * kMegabyte));
+  }
+  EXPECT_EQ(blocks.take(20 * kMegabyte), second) << "nothing was lost";
+}
+
+TEST(LargeBlocksDeathTest, AbortOnABlockThatIsGivenBackTwice) {
+  LargeBlocks blocks(10 * kMegabyte);
+  void* block = blocks.take(2 * kMegabyte);
+  blocks.give_back(block, 2 * kMegabyte);
+  EXPECT_DEATH(blocks.give_back(block, 2 * kMegabyte), "check failed");
 }
 
 TEST(LargeBlocks, RefuseWhatDoesNotFit) {

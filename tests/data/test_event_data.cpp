@@ -32,6 +32,8 @@ TEST(Aedat2, ReadsAddressesAndPolarity) {
   append_aedat2(127, 0, false, 12, bytes);
   testing::append_big_endian(0x8002, bytes);  // a sync pulse
   testing::append_big_endian(13, bytes);
+  testing::append_big_endian(0x80000400, bytes);  // another special event
+  testing::append_big_endian(14, bytes);
   EXPECT_THAT(parse_aedat2(bytes, "file"),
               ElementsAre(Event{10, 3, 127, true}, Event{12, 127, 0, false}));
   EXPECT_THAT(parse_aedat2(aedat2_header(), "file"), IsEmpty());
@@ -57,6 +59,17 @@ TEST(Aedat2, RefusesOtherFilesAndHalfEvents) {
   bytes.pop_back();
   EXPECT_EQ(refusal([&] { parse_aedat2(bytes, "file"); }),
             "file ends in the middle of an event: 7 bytes of events, expected a multiple of 8");
+}
+
+TEST(Aedat2, RefusesRecordingsOfLargerCameras) {
+  Bytes bytes = aedat2_header();
+  append_aedat2(3, 127, true, 10, bytes);
+  // x 20, y 3, on: as a DAVIS writes it.
+  testing::append_big_endian(3U << 22 | 20U << 12 | 1U << 11, bytes);
+  testing::append_big_endian(11, bytes);
+  EXPECT_EQ(refusal([&] { parse_aedat2(bytes, "file"); }),
+            "file has an event with the address 0xc14800, expected at most 0xffff: its camera is "
+            "not a DVS128 but a larger one, perhaps a DAVIS");
 }
 
 // Counted with NumPy.

@@ -6,10 +6,12 @@
 #include "directory_state.h"
 #include "fetch/check.h"
 #include "fixtures.h"
+#include "sample_files.h"
 
 namespace bntt {
 namespace {
 
+using testing::append_big_endian;
 using testing::Bytes;
 using ::testing::Contains;
 using ::testing::ElementsAre;
@@ -17,6 +19,7 @@ using testing::gzip;
 using testing::idx_file;
 using ::testing::IsEmpty;
 using testing::refusal;
+using testing::text_bytes;
 
 class Check : public ::testing::Test {
  protected:
@@ -138,6 +141,18 @@ TEST_F(Check, ParsesEveryRecordingOfNMnist) {
                           "Train/3/bad.bin: has an event at x 40, y 4, expected 0 to 33",
                           "Train/3/cut.bin: holds 3 bytes, expected a multiple of 5",
                           "Train/3/empty.bin: holds no events, expected at least one"));
+}
+
+TEST_F(Check, RefusesRecordingsOfOtherCamerasAsDvsCifar10) {
+  Bytes davis = text_bytes("#!AER-DAT2.0\r\n");
+  append_big_endian(200U << 22 | 100U << 12, davis);
+  append_big_endian(7, davis);
+  write("cat/cifar10_cat_0.aedat", davis);
+  EXPECT_THAT(
+      findings("dvs-cifar10"),
+      Contains("cat/cifar10_cat_0.aedat: has an event with the address 0x32064000, expected "
+               "at most 0xffff: its camera is not a DVS128 but a larger one, perhaps a "
+               "DAVIS"));
 }
 
 TEST_F(Check, ListsDamagedImagesOfAFolder) {

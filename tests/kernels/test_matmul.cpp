@@ -63,5 +63,15 @@ TEST(Matmul, AgreesWithPlainLoops) {
   }
 }
 
+// Rows that overlap are refused by oneDNN, which then writes nothing.
+TEST(MatmulDeathTest, AbortsWhenTheProductIsRefused) {
+  const std::vector<float> a(4);
+  const std::vector<float> b(4);
+  std::vector<float> c(4);
+  const MatmulShape shape = {
+      .rows = 2, .columns = 2, .inner = 2, .a_stride = 2, .b_stride = 2, .c_stride = 1};
+  EXPECT_DEATH(matmul(shape, a.data(), b.data(), c.data()), "check failed: status");
+}
+
 }  // namespace
 }  // namespace bntt::kernels

@@ -1,11 +1,20 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <bit>
+#include <cmath>
+#include <limits>
 
+#include "bntt/error.h"
 #include "bntt/signal.h"
 
 namespace bntt {
 namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
 
 TEST(SpikeTrain, StartsSilent) {
   const SpikeTrain train(2, 3, {65, 4, 5});
@@ -40,9 +49,96 @@ TEST(SpikeTrain, ValuesAreSumsOfWeightedPlanes) {
   EXPECT_EQ(train.value(0, 0, 0, 0, 1), 0.0F);
 }
 
-TEST(SpikeTrainDeathTest, RefusesChannelsItHasNot) {
-  SpikeTrain train(1, 1, {3, 1, 1});
-  EXPECT_DEATH(train.set(0, 0, 0, 0, 0, 3), "");
+TEST(SpikeTrain, RefusesIndicesItHasNot) {
+  SpikeTrain train(2, 3, {5, 6, 7}, {1.0F, -1.0F});
+  const std::array<int64_t, 6> counts = {2, 2, 3, 6, 7, 5};
+  const std::array<const char*, 6> names = {"plane", "step", "image", "row", "column", "channel"};
+  for (std::size_t which = 0; which < counts.size(); ++which) {
+    for (const int64_t wrong : {int64_t{-1}, counts[which], int64_t{1} << 40}) {
+      std::array<int64_t, 6> at = {};
+      at[which] = wrong;
+      EXPECT_THAT([&] { train.set(at[0], at[1], at[2], at[3], at[4], at[5]); },
+                  ThrowsMessage<Error>(HasSubstr(fmt::format("{} is {}", names[which], wrong))));
+      if (which == 0) continue;
+      EXPECT_THAT([&] { train.value(at[1], at[2], at[3], at[4], at[5]); },
+                  ThrowsMessage<Error>(HasSubstr(fmt::format("{} is {}", names[which], wrong))));
+    }
+  }
+  for (const SpikeWord word : train.words()) EXPECT_EQ(word, 0U);
+}
+
+TEST(SpikeTrain, RefusesSizesThatNoTrainHas) {
+  for (const int64_t wrong : {0, -1}) {
+    EXPECT_THROW(SpikeTrain(wrong, 1, {1, 1, 1}), Error);
+    EXPECT_THROW(SpikeTrain(1, wrong, {1, 1, 1}), Error);
+    EXPECT_THROW(SpikeTrain(1, 1, {wrong, 1, 1}), Error);
+    EXPECT_THROW(SpikeTrain(1, 1, {1, wrong, 1}), Error);
+    EXPECT_THROW(SpikeTrain(1, 1, {1, 1, wrong}), Error);
+  }
+  EXPECT_THROW(SpikeTrain(1, 1, {1, 1, 1}, {}), Error);
+  constexpr int64_t kLarge = int64_t{1} << 32;
+  EXPECT_THROW(SpikeTrain(kLarge, kLarge, {1, 1, 1}), Error) << "the product is 0 in 64 bits";
+  EXPECT_THROW(SpikeTrain(1, 1, {std::numeric_limits<int64_t>::max(), 1, 1}), Error);
+}
+
+DenseTrain dense_train(int64_t values) {
+  return {.steps = 3, .batch = 2, .shape = {4, 1, 1}, .values = Buffer<float>::zeros(values)};
+}
+
+TEST(CheckSignal, AcceptsWhatKernelsCanRead) {
+  for (const int64_t channels : {1, 63, 64, 65, 128}) {
+    SpikeTrain train(2, 3, {channels, 2, 2}, {1.0F, -1.0F});
+    for (int64_t channel = 0; channel < channels; ++channel) train.set(1, 1, 2, 1, 1, channel);
+    EXPECT_NO_THROW(check_signal(train));
+  }
+  EXPECT_NO_THROW(check_signal(dense_train(24)));
+  DenseTrain constant = dense_train(8);
+  constant.constant = true;
+  EXPECT_NO_THROW(check_signal(constant));
+}
+
+TEST(CheckSignal, RefusesBitsPastTheLastChannel) {
+  for (const int64_t channels : {1, 63, 65, 127}) {
+    for (const int64_t past : {channels, (channels / 64 + 1) * 64 - 1}) {
+      SpikeTrain train(2, 3, {channels, 2, 2});
+      train.words()[train.words().size() - 1] |= SpikeWord{1} << (past % 64);
+      EXPECT_THAT([&] { check_signal(train); }, ThrowsMessage<Error>(HasSubstr("past its")));
+    }
+  }
+}
+
+TEST(CheckSignal, RefusesSizesThatDisagree) {
+  for (const int64_t values : {0, 8, 23, 25}) {
+    EXPECT_THAT(
+        [&] { check_signal(dense_train(values)); },
+        ThrowsMessage<Error>(HasSubstr(fmt::format("holds {} values, expected 24", values))));
+  }
+  DenseTrain empty = dense_train(0);
+  empty.batch = 0;
+  EXPECT_THROW(check_signal(empty), Error);
+  SpikeTrain train(2, 3, {5, 2, 2});
+  train.words() = Buffer<SpikeWord>::zeros(23);
+  EXPECT_THAT([&] { check_signal(train); },
+              ThrowsMessage<Error>(HasSubstr("holds 23 words, expected 24")));
+  EXPECT_THROW(check_signal(SpikeTrain()), Error);
+}
+
+TEST(CheckSignal, RefusesWeightsThatAreNotFinite) {
+  EXPECT_THROW(check_signal(SpikeTrain(1, 1, {1, 1, 1}, {1.0F, NAN})), Error);
+  EXPECT_THROW(check_signal(SpikeTrain(1, 1, {1, 1, 1}, {-INFINITY})), Error);
+}
+
+TEST(Signal, RefusesStepsAndImagesItHasNot) {
+  for (const Signal& signal : {Signal(SpikeTrain(3, 2, {4, 1, 1})), Signal(dense_train(24))}) {
+    EXPECT_THROW(slice_steps(signal, -1, 1), Error);
+    EXPECT_THROW(slice_steps(signal, 0, 0), Error);
+    EXPECT_THROW(slice_steps(signal, 2, 2), Error);
+    EXPECT_THROW(slice_steps(signal, 2, std::numeric_limits<int64_t>::max()), Error);
+    EXPECT_THROW(keep_images(signal, std::vector<int64_t>{0, 2}), Error);
+    EXPECT_THROW(keep_images(signal, std::vector<int64_t>{-1}), Error);
+  }
+  EXPECT_THROW(slice_steps(dense_train(23), 0, 1), Error) << "too short for its shape";
+  EXPECT_THROW(keep_images(dense_train(23), std::vector<int64_t>{0}), Error);
 }
 
 TEST(Signal, AnswersForBothKinds) {

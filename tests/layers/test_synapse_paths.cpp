@@ -154,6 +154,30 @@ TEST_P(SynapsePaths, CurrentsThatNobodyKeepsAreTheSame) {
   }
 }
 
+// Of such maps each frame is listed by itself: two could hold more spikes than are listed at once.
+TEST(DenseSynapse, GroupsOfFramesAreTheBitsOfEachFrameAlone) {
+  const StagePlan plan = stage_plan(SynapseKind::dense, {64, 1024, 1024}, 32, 5);
+  SpikeTrain spikes(1, 3, plan.source, {1.0F, -1.0F});
+  for (uint32_t i = 0; i < 3000; ++i) {
+    const auto bits = draw4(7, Purpose::encoding, {.block = i});
+    spikes.set(i % 2, 0, i % 3, bits[0] % 1024, bits[1] % 1024, bits[2] % 64);
+  }
+  const auto synapse = make_synapse(plan);
+  const Buffer<float> weights = numbers(plan.weights, 1);
+  const auto prepared = synapse->prepare(weights.data());
+  const auto current_of = [&](const Signal& input) {
+    Buffer<float> current(stored_frames(input) * plan.output.size());
+    synapse->forward(input, *prepared, current.data(), [](int64_t, int64_t, const float*) {});
+    return current;
+  };
+  const Buffer<float> together = current_of(spikes);
+  for (int64_t f = 0; f < spikes.batch(); ++f) {
+    const Buffer<float> alone = current_of(keep_images(Signal(spikes), std::vector<int64_t>{f}));
+    EXPECT_TRUE(std::equal(alone.begin(), alone.end(), together.data() + f * plan.output.size()))
+        << "frame " << f;
+  }
+}
+
 TEST(InputGradients, MayOverwriteTheCurrentsGradient) {
   constexpr int64_t kFrames = 21;  // whole chunks and a rest
   for (const StagePlan& plan : {stage_plan(SynapseKind::conv3x3, {16, 6, 7}, 1, 16),

@@ -142,6 +142,21 @@ TEST(LiveServer, AnswersItsOwnNameOnly) {
   EXPECT_THAT(foreign->body, Not(HasSubstr("runs")));
 }
 
+// As browsers write the Host header: with the port, unless it is that of HTTP.
+TEST(LiveServer, IsNamedWithoutThePortOnlyIfThatIs80) {
+  for (const std::string name : {"127.0.0.1", "localhost"}) {
+    EXPECT_TRUE(names_this_server(name + ":8080", 8080));
+    EXPECT_TRUE(names_this_server(name + ":80", 80));
+    EXPECT_TRUE(names_this_server(name, 80));
+    EXPECT_FALSE(names_this_server(name, 8080));
+    EXPECT_FALSE(names_this_server(name + ":80", 8080));
+    EXPECT_FALSE(names_this_server(name + ".evil.example", 80));
+  }
+  EXPECT_FALSE(names_this_server("", 80));
+  EXPECT_FALSE(names_this_server("evil.example", 80));
+  EXPECT_FALSE(names_this_server("evil.example:80", 80));
+}
+
 TEST(LiveServer, SendsOnlyNews) {
   LiveServer server(0);
   server.publish({{"runs", Json::array()}});

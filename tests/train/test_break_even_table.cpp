@@ -50,7 +50,11 @@ TEST_F(BreakEvenTable, DoesWithoutADamagedFileAndReplacesIt) {
 }
 
 TEST_F(BreakEvenTable, DoesWithoutAPlace) {
+  const fs::path before = fs::current_path();
+  fs::current_path(directory_);
   EXPECT_EQ(machine_break_even(stages_, "").size(), stages_.size());
+  fs::current_path(before);
+  EXPECT_TRUE(fs::is_empty(directory_)) << "an empty path is no file in the working directory";
   std::ofstream(directory_ / "file") << "in the way";
   EXPECT_EQ(machine_break_even(stages_, directory_ / "file" / "table.json").size(), stages_.size());
 }

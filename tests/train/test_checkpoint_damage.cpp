@@ -5,6 +5,7 @@
 #include <csignal>
 
 #include "base/json.h"
+#include "bntt/load.h"
 #include "fixtures.h"
 #include "small_networks.h"
 #include "train/checkpoint.h"
@@ -114,6 +115,54 @@ TEST_F(DamagedCheckpoint, BrokenPositionIsRefused) {
     file.metadata["bntt.position"] = text;
     EXPECT_THAT(refusal([&] { unpack_training(file, "c", network_, sgd_); }), StartsWith("c: "));
   }
+}
+
+TEST_F(DamagedCheckpoint, NegativePositionIsRefused) {
+  for (const char* key : {"epoch", "batch", "step"}) {
+    TensorFile file = parse_tensors(whole_, "whole");
+    Json position = Json::parse(file.metadata["bntt.position"]);
+    position[key] = -1;
+    file.metadata["bntt.position"] = position.dump();
+    EXPECT_EQ(refusal([&] { unpack_training(file, "c", network_, sgd_); }),
+              "c: its training position is not one of ours");
+  }
+}
+
+int64_t peak_memory_kilobytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return usage.ru_maxrss;
+}
+
+// A header can describe a network of gigabytes; its tensors are looked at first.
+TEST_F(DamagedCheckpoint, WithoutTheTensorsOfItsNetworkTakesNoMemory) {
+  const NetworkSpec large{.input = {1, 16, 16}, .steps = 2, .stages = {Dense{1 << 20}, Readout{4}}};
+  TensorFile file = parse_tensors(whole_, "whole");
+  file.metadata["bntt.network"] = to_json(large);
+  write(format_tensors(file));
+  const int64_t before = peak_memory_kilobytes();
+  EXPECT_EQ(
+      refusal([&] { load_network(paths_.checkpoint()); }),
+      paths_.checkpoint().string() +
+          ": tensor 'fc1.weight' has 4896 bytes, expected 1073741824 for the network in the file");
+  EXPECT_EQ(refusal([&] { load_run_network(paths_); }),
+            refusal([&] { load_network(paths_.checkpoint()); }));
+  EXPECT_LT(peak_memory_kilobytes() - before, 1 << 16);
+  file.tensors.clear();
+  write(format_tensors(file));
+  EXPECT_EQ(refusal([&] { load_network(paths_.checkpoint()); }),
+            paths_.checkpoint().string() + ": expected a tensor 'fc1.weight', found none");
+  EXPECT_LT(peak_memory_kilobytes() - before, 1 << 16);
+}
+
+TEST_F(DamagedCheckpoint, WithoutTheGainsOfItsNetworkTakesNoMemory) {
+  NetworkSpec many_steps = network_.spec();
+  many_steps.steps = 1 << 16;
+  TensorFile file = parse_tensors(whole_, "whole");
+  file.metadata["bntt.network"] = to_json(many_steps);
+  write(format_tensors(file));
+  EXPECT_THAT(refusal([&] { load_network(paths_.checkpoint()); }),
+              HasSubstr("tensor 'conv1.norm.weight' has"));
 }
 
 TEST_F(DamagedCheckpoint, NamesAnIntactPreviousOne) {

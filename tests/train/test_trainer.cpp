@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -12,10 +13,12 @@
 namespace bntt {
 namespace {
 
+using ::testing::AllOf;
 using testing::bytes_of;
 using ::testing::HasSubstr;
 using testing::refusal;
 using testing::same_numbers;
+using ::testing::StartsWith;
 using testing::TemporaryDirectory;
 
 /// Class k is a bright square in one of four corners, on a noisy ground.
@@ -283,6 +286,63 @@ TEST_F(TrainerRuns, ResumedWithoutItsMetricsAreRefused) {
   std::ofstream(paths("run").metrics(), std::ios::trunc) << "";
   EXPECT_THAT(refusal([&] { Trainer(config_, data_, paths("run"), true); }),
               HasSubstr("metrics.jsonl"));
+}
+
+TEST_F(TrainerRuns, WeightsThatAreNotFiniteEndTheRunAndKeepItsCheckpoint) {
+  ASSERT_FALSE(train("run", 4));
+  const RunBytes before = read_run(paths("run"));
+  config_.train.learning_rate = 1e39;  // no float: weights become infinite or nan
+  EXPECT_THAT(
+      refusal([&] { train("run", kAllSteps, true); }),
+      AllOf(StartsWith(paths("run").directory.string() + ": training has diverged: a number"),
+            HasSubstr("in epoch 2, step 5; try a smaller train.learning_rate than 1e+39")));
+  EXPECT_EQ(read_run(paths("run")), before);
+  config_.train.learning_rate = 0.3;
+  EXPECT_TRUE(train("run", kAllSteps, true)) << "what is kept can be resumed";
+}
+
+TEST_F(TrainerRuns, ALossThatIsNotFiniteEndsTheRunAndKeepsItsCheckpoint) {
+  config_.model.neuron = NeuronKind::relu;
+  config_.model.norm = NormKind::none;
+  config_.model.steps = 1;
+  config_.encoder.kind = InputCoding::direct;
+  config_.train.learning_rate = 1e-3;
+  ASSERT_FALSE(train("run", 4));
+  const RunBytes before = read_run(paths("run"));
+  config_.data.deviation = {1e-38F};  // sums of such inputs are infinite
+  EXPECT_THAT(refusal([&] { train("run", kAllSteps, true); }),
+              AllOf(HasSubstr("training has diverged: the loss is nan"),
+                    HasSubstr("in epoch 2, step 5; try a smaller train.learning_rate than 0.001")));
+  EXPECT_EQ(read_run(paths("run")), before);
+}
+
+TEST_F(TrainerRuns, AreNotResumedWithAnotherNumberOfImages) {
+  ASSERT_FALSE(train("run", 5));
+  const RunBytes before = read_run(paths("run"));
+  for (const int64_t images : {8, 15, 17}) {
+    data_.train = corner_images(images, 0);
+    EXPECT_EQ(
+        refusal([&] { Trainer(config_, data_, paths("run"), true); }),
+        fmt::format("{}: the run was trained with 16 training samples of mnist, but there are "
+                    "{} now",
+                    paths("run").checkpoint().string(), images));
+    EXPECT_EQ(read_run(paths("run")), before);
+  }
+}
+
+// Checkpoints did not always keep the number.
+TEST_F(TrainerRuns, AreNotResumedWithoutTheirNextBatch) {
+  ASSERT_FALSE(train("run", 5));
+  TensorFile file = load_checkpoint(paths("run"), paths("run").checkpoint());
+  Json position = Json::parse(file.metadata.at("bntt.position"));
+  position.erase("images");
+  file.metadata["bntt.position"] = position.dump();
+  write_tensors(paths("run").checkpoint(), file);
+  data_.train = corner_images(8, 0);
+  EXPECT_THAT(refusal([&] { Trainer(config_, data_, paths("run"), true); }),
+              HasSubstr("trained with at least 8 training samples of mnist, but there are 6 now"));
+  data_ = corner_data();
+  EXPECT_TRUE(train("run", kAllSteps, true));
 }
 
 TEST_F(TrainerRuns, TooFewImagesForABatchAreRefused) {

@@ -1,0 +1,12 @@
+#pragma once
+
+#include <filesystem>
+
+namespace bntt {
+
+/// Where what can be made again is kept: $XDG_CACHE_HOME/bntt, or $HOME/.cache/bntt. A variable
+/// that is unset, empty or a relative path does not count (XDG Base Directory Specification); empty
+/// where neither does.
+std::filesystem::path user_cache_directory();
+
+}  // namespace bntt
