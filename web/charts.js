@@ -23,6 +23,24 @@ const regionPlugin = {
   },
 };
 
+// `barValues`: a function from value to text, written over each bar.
+const barValuesPlugin = {
+  id: "barValues",
+  afterDatasetsDraw(chart, _, options) {
+    if (typeof options.text !== "function") return;
+    const { ctx } = chart;
+    ctx.save();
+    ctx.fillStyle = styleColour("ink");
+    ctx.font = `11.5px ${Chart.defaults.font.family}`;
+    ctx.textAlign = "center";
+    chart.getDatasetMeta(0).data.forEach((bar, i) => {
+      const value = chart.data.datasets[0].data[i];
+      if (isNumber(value)) ctx.fillText(options.text(value), bar.x, Math.min(bar.y, chart.chartArea.bottom) - 5);
+    });
+    ctx.restore();
+  },
+};
+
 const lineLook = (colour) => ({
   borderColor: colour,
   backgroundColor: colour,
@@ -47,8 +65,20 @@ const axis = (title, more = {}) => {
 const stepAxis = (title, last) =>
   axis(title, { type: "linear", min: 1, max: Math.max(2, last), ticks: { precision: 0, stepSize: last <= 12 ? 1 : undefined } });
 
-// Ticks of a logarithmic scale: powers of ten only.
-const decadesOnly = (value) => (/^1(\.0*)?e/.test(value.toExponential()) ? significant(value, 1) : "");
+// Ticks of a logarithmic scale: 1, 2, 5 of each power of ten, over many of them the powers alone.
+function logTick(value) {
+  const digit = Number(value.toExponential()[0]);
+  const even = Math.abs(value / 10 ** Math.floor(Math.log10(value) + 1e-9) - digit) < 1e-6;
+  const wide = Math.log10(this.max / this.min) > 2.5;
+  return even && (wide ? [1] : [1, 2, 5]).includes(digit) ? significant(value, 1) : "";
+}
+
+// Steps of a histogram: each bin holds its value from edge to edge.
+const histogramSteps = (low, high, values) => {
+  const width = (high - low) / values.length;
+  const edges = values.map((y, bin) => ({ x: low + bin * width, y }));
+  return [...edges, { x: high, y: values[values.length - 1] }];
+};
 
 // A chart in `body`, or the one that is there already with new data.
 function chart(body, name, { type, data, scales, plugins = {}, tall = false, description, ...more }) {
@@ -66,6 +96,7 @@ function chart(body, name, { type, data, scales, plugins = {}, tall = false, des
                   font: { size: 12 } },
       },
       region: {},
+      barValues: {},
       ...plugins,
     },
   };
@@ -82,7 +113,7 @@ function chart(body, name, { type, data, scales, plugins = {}, tall = false, des
     return before;
   }
   if (before) before.destroy();
-  return new Chart(canvas, { type, data, options, plugins: [regionPlugin] });
+  return new Chart(canvas, { type, data, options, plugins: [regionPlugin, barValuesPlugin] });
 }
 
 const xy = (xs, ys) => ys.map((y, i) => ({ x: xs[i], y: isNumber(y) ? y : null }));

@@ -45,7 +45,25 @@ function table(heads, rows, { className = "", marks = [] } = {}) {
   const body = element("tbody", {}, rows.map((cells, index) =>
     element("tr", { class: marks[index] || "" }, cells.map((cell, column) =>
       column === 0 ? element("th", { scope: "row" }, cell) : element("td", {}, cell)))));
-  return element("div", { class: "scroll" }, element("table", { class: className }, head, body));
+  return scroller(element("table", { class: className }, head, body));
 }
 
-const absent = (text) => element("p", { class: "absent" }, text);
+// A wide table scrolls inside its card, and shows at which sides there is more of it.
+function scroller(content) {
+  const inner = element("div", { class: "scroll", tabindex: "0" }, content);
+  const frame = element("div", { class: "scroll-frame" }, inner);
+  const tell = () => {
+    frame.classList.toggle("more-left", inner.scrollLeft > 1);
+    frame.classList.toggle("more-right", inner.scrollLeft + inner.clientWidth < inner.scrollWidth - 1);
+  };
+  inner.addEventListener("scroll", tell);
+  new ResizeObserver(tell).observe(inner);
+  return frame;
+}
+
+// A table whose columns after the first are all of one width, of `cell` em at least.
+function evenTable(heads, rows, cell) {
+  const made = table(heads, rows, { className: "matrix" });
+  made.querySelector("table").style.minWidth = `${9 + cell * (heads.length - 1)}em`;
+  return made;
+}

@@ -33,4 +33,6 @@ const energyParts = (picojoules) =>
 const energy = (picojoules) => energyParts(picojoules).join(" ").trim();
 const countParts = (value) => scaled(value, [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]]);
 const count = (value) => countParts(value).join(" ").trim();
+// `ratio`: how many times less than something else; below 1 it is more.
+const lessParts = (ratio) => (ratio >= 1 ? [significant(ratio), "× less"] : [significant(1 / ratio), "× as much"]);
 const times = (value) => (isNumber(value) ? `${significant(value)}×` : kDash);

@@ -26,9 +26,9 @@ function drawRun(run) {
   drawHeadline(detail, run);
   for (const name of [...new Set(panels.map((panel) => panel.section))]) {
     const members = panels.filter((panel) => panel.section === name);
-    const shown = members.filter((panel) => panel.has(run));
+    const shown = members.filter((panel) => panel.has(run) || panel.instead?.(run));
     const message = shown.length === 0 ? members.find((panel) => panel.absent) : null;
-    const section = slot(detail, name, "section");
+    const section = slot(detail, name, "section", { id: sectionId(name) });
     if (shown.length === 0 && !message) { section.replaceChildren(); continue; }
     slot(section, "head", "h2").textContent = name;
     const grid = slot(section, "grid", "div", { class: "grid" });
@@ -39,10 +39,22 @@ function drawRun(run) {
       const box = slot(grid, panel.id, "article", { class: panel.wide ? "card wide" : "card", id: `panel-${panel.id}` });
       const head = slot(box, "head", "div", { class: "head" });
       head.replaceChildren(element("h3", {}, panel.title), panel.figure && !message ? element("span", { class: "figure" }, `paper, ${panel.figure}`) : "");
-      slot(box, "note", "p", { class: "note" }).textContent = message ? message.absent : panel.note;
-      if (!message) drawPanel(panel, run);
+      const instead = message ? message.absent : !panel.has(run) && panel.instead(run);
+      slot(box, "note", "p", { class: "note" }).textContent = instead || panel.note;
+      if (instead) continue;
+      drawPanel(panel, run);
+      slot(box, "measured", "p", { class: "measured" }).textContent = panel.measured?.(run) ?? "";
     }
   }
+}
+
+const sectionId = (name) => `section-${name.toLowerCase().replace(/[^a-z]+/g, "-")}`;
+
+// A link to every section that is there.
+function drawContents() {
+  const heads = [...document.querySelectorAll("main section")].filter((section) => section.querySelector("h2"));
+  document.getElementById("contents").replaceChildren(...heads.map((section) =>
+    element("a", { href: `#${section.id}` }, section.querySelector("h2").textContent)));
 }
 
 function drawPicker() {
@@ -69,6 +81,7 @@ function drawAll({ fresh = false } = {}) {
   drawPicker();
   if (report.runs.length > 1) drawComparison(parent, report.runs);
   drawRun(run);
+  drawContents();
   document.getElementById("foot").textContent = report.generator;
 }
 

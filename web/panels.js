@@ -1,6 +1,12 @@
 // Every panel of the report registers itself here, in the order of the page:
-//   {id, section, title, figure, note, wide, has(run), absent, draw(body, run, view, redraw)}
-// A section none of whose panels has data shows the `absent` sentence of its first panel that has one.
+//   {id, section, title, figure, note, wide, has(run), absent, instead(run), measured(run), draw(body, run, view, redraw)}
+// A section none of whose panels has data shows the `absent` sentence of its first panel that has one. A panel without data
+// whose `instead` gives a sentence is shown with that sentence. `measured` says on what the panel's numbers were measured.
 "use strict";
 
 const panels = [];
+
+const isEvents = (run) => run.settings?.encoder?.kind === "events";
+const sampleWord = (run) => (isEvents(run) ? "recordings" : "images");
+const firstSamples = (run, count, of = "test") => `the first ${whole(count)} ${of} ${sampleWord(run)}`;
+const onSamples = (run, count) => (isNumber(count) ? `On ${firstSamples(run, count)}.` : "");

@@ -1,7 +1,9 @@
 #include "analysis.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include "base/fail.h"
 #include "base/threads.h"
 #include "interrupt.h"
 
@@ -30,6 +32,23 @@ OpenRun open_for_analysis(const AnalysisArguments& arguments, bool need_validati
                    .limit = arguments.limit,
                    .seed = arguments.seed,
                    .cache = {.directory = cache_directory(arguments.cache)}});
+}
+
+void prepare_output(const std::filesystem::path& file) {
+  namespace fs = std::filesystem;
+  if (fs::is_directory(file)) {
+    fail("{}: is a directory, expected the name of a file to write", file.string());
+  }
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (!fs::is_directory(folder)) {
+    fail("{}: the folder {} cannot be made: {}", file.string(), folder.string(),
+         error ? error.message() : "a file has its name");
+  }
+  if (access(folder.c_str(), W_OK | X_OK) != 0) {
+    fail("{}: the folder {} may not be written to", file.string(), folder.string());
+  }
 }
 
 AnalysisProgress::AnalysisProgress(bool silent) : silent_(silent) { catch_interrupts(); }

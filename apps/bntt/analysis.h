@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -30,6 +31,10 @@ void add_analysis_options(CLI::App& command, AnalysisArguments& arguments);
 
 /// Sets the threads and reads the run.
 OpenRun open_for_analysis(const AnalysisArguments& arguments, bool need_validation = false);
+
+/// Before long work whose result goes into `file`: makes its folder, and throws Error where the
+/// file could not be written.
+void prepare_output(const std::filesystem::path& file);
 
 /// The bar of an analysis that does one thing after another; silent for JSON, gone in the end.
 class AnalysisProgress {

@@ -26,10 +26,10 @@ std::vector<double> strengths(const std::vector<std::string>& texts, const std::
   return result;
 }
 
-const char* describe(AttackKind kind) {
+const char* describe(AttackKind kind, bool events) {
   switch (kind) {
     case AttackKind::noise:
-      return "Gaussian noise, standard deviation";
+      return events ? "share of events removed and added" : "Gaussian noise, standard deviation";
     case AttackKind::fgsm:
       return "FGSM, epsilon";
     case AttackKind::pgd:
@@ -39,9 +39,11 @@ const char* describe(AttackKind kind) {
 }
 
 void print_study(const RobustnessStudy& study) {
-  fmt::print("clean accuracy {:.2f} % of {} images\n", study.clean_accuracy, study.images);
+  fmt::print("clean accuracy {:.2f} % of {} {}\n", study.clean_accuracy, study.images,
+             study.events ? "recordings" : "images");
   for (const AttackCurve& curve : study.curves) {
-    fmt::print("\n{:<36} {:>10} {:>10}\n", describe(curve.kind), "accuracy %", "loss");
+    fmt::print("\n{:<36} {:>10} {:>10}\n", describe(curve.kind, study.events), "accuracy %",
+               "loss");
     for (const AttackPoint& point : curve.points) {
       fmt::print("{:>36.6f} {:>10.2f} {:>10.4f}\n", point.strength, point.accuracy, point.loss);
     }
@@ -58,6 +60,7 @@ int attack(const AttackArguments& arguments) {
     fail("attack: no attack was named, expected --noise, --fgsm or --pgd");
   }
   OpenRun run = open_for_analysis(arguments);
+  options.clip_events = run.config.data.clip;
   const RobustnessStudy study = [&] {
     AnalysisProgress progress(arguments.json);
     options.progress = std::ref(progress);
@@ -78,7 +81,8 @@ void add_attack(CLI::App& app, Action& action) {
     command->add_option(option, values, help)->delimiter(',');
   };
   add_strengths("--noise", arguments->noise,
-                "standard deviations of Gaussian noise on 0..1 pixels");
+                "standard deviations of Gaussian noise on 0..1 pixels; of event recordings the "
+                "shares of events, 0 to 1, that are removed and as many added at random places");
   add_strengths("--fgsm", arguments->fgsm, "epsilons of the fast gradient sign method");
   add_strengths("--pgd", arguments->pgd, "epsilons of projected gradient descent");
   command->add_option("--draws", arguments->draws, "encodings that a gradient is averaged over")

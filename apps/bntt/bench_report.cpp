@@ -119,13 +119,14 @@ void print_phase(const StageCost& stage, const PhaseCost& phase, double all_seco
 }
 
 void print_stages(const Result& result, const bench::Machine& machine) {
-  double seconds = 0.0;
-  for (const StageCost& stage : result.stages) seconds += stage.seconds();
+  const double seconds = result.ours.best_seconds();
   fmt::print("  {:<8} {:>8}  {:<27} {:>12} {:>7}  {:<9} {:>15}  {}\n", "stage", "density", "phase",
              "time", "share", "path", "achieved", "bound");
   for (const StageCost& stage : result.stages) {
     for (const PhaseCost& phase : stage.phases) print_phase(stage, phase, seconds, machine);
   }
+  fmt::print("  {:<8} {:>8}  {:<27} {:>9.2f} ms {:>5.1f} %\n", "all", "",
+             fmt::format("{} images, fastest repeat", result.ours.images), seconds / kMilli, 100.0);
 }
 
 void print_scaling(const std::vector<Result>& scaling) {
@@ -133,11 +134,8 @@ void print_scaling(const std::vector<Result>& scaling) {
   const Result& base = scaling.front();
   fmt::print("\nscaling, from {} threads, {} steps, batch {}, at density {:.1f} %\n", base.threads,
              base.steps, base.batch, 100.0 * base.density);
-  const auto best_seconds = [](const Result& result) {
-    return static_cast<double>(result.ours.images) / result.ours.best_rate();
-  };
   for (auto result = scaling.begin() + 1; result != scaling.end(); ++result) {
-    const double ratio = best_seconds(*result) / best_seconds(base);
+    const double ratio = result->ours.best_seconds() / base.ours.best_seconds();
     fmt::print("  {} threads, {} steps, batch {}: {:.4g} images/s, {:.2f} times the time\n",
                result->threads, result->steps, result->batch, result->ours.best_rate(), ratio);
   }

@@ -46,6 +46,7 @@ int plot(const PlotArguments& arguments) {
   const PictureFormat format = format_of(arguments.out);
   set_threads(arguments.threads);
   Json run = run_outline(arguments.run, {.exit_threshold = arguments.threshold});
+  prepare_output(arguments.out);
   if (entry.needs != AnalysisParts::none()) {
     AnalysisProgress progress(false);
     add_analyses(run, arguments.run,

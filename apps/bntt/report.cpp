@@ -57,6 +57,23 @@ fs::path output_of(const ReportArguments& arguments) {
                                     : fs::path("report.html");
 }
 
+std::string proposal_text(const Json& exit) {
+  if (!exit.contains("proposed")) return "; no early exit is proposed";
+  const Json& point = exit["sweep"][exit["proposed"].get<std::size_t>()];
+  return fmt::format(
+      ", {:.2f} % after {} (early exit, gamma threshold {:.3g}, chosen on {} validation images: "
+      "costs at most {:.2f} points with {:.0f} % confidence)",
+      point["accuracy"].get<double>(), point["exit_step"].get<int64_t>(),
+      point["threshold"].get<double>(), exit["validation_images"].get<int64_t>(),
+      point["validation_loss_bound"].get<double>(), 100.0 * exit["bound_confidence"].get<double>());
+}
+
+// `ratio`: energy of the ANN over that of the run.
+std::string energy_text(double ratio) {
+  return ratio >= 1.0 ? fmt::format("{:.3g} times less than", ratio)
+                      : fmt::format("{:.3g} times that of", 1.0 / ratio);
+}
+
 // What one wants to know without opening the page.
 void print_summary(const Json& run) {
   if (run.contains("missing")) {
@@ -64,19 +81,13 @@ void print_summary(const Json& run) {
   }
   if (run.contains("exit")) {
     const Json& exit = run["exit"];
-    fmt::print("accuracy {:.2f} % with all {} steps", exit["methods"][0]["accuracy"].get<double>(),
-               exit["steps"].get<int64_t>());
-    if (exit.contains("proposed")) {
-      const Json& point = exit["sweep"][exit["proposed"].get<std::size_t>()];
-      fmt::print(", {:.2f} % after {} (early exit, gamma threshold {:.3g})",
-                 point["accuracy"].get<double>(), point["exit_step"].get<int64_t>(),
-                 point["threshold"].get<double>());
-    }
-    fmt::print(" on {} test images\n", exit["images"].get<int64_t>());
+    fmt::print("{} test images: accuracy {:.2f} % with all {} steps{}\n",
+               exit["images"].get<int64_t>(), exit["methods"][0]["accuracy"].get<double>(),
+               exit["steps"].get<int64_t>(), proposal_text(exit));
   }
   if (run.contains("energy") && run["energy"].contains("measured_ratio")) {
-    fmt::print("energy {:.1f} times below the same network as an ANN ({})\n",
-               run["energy"]["measured_ratio"].get<double>(),
+    fmt::print("energy {} the same network as an ANN ({})\n",
+               energy_text(run["energy"]["measured_ratio"].get<double>()),
                run["energy"]["table"]["name"].get<std::string>());
   }
 }
@@ -84,12 +95,13 @@ void print_summary(const Json& run) {
 int write_report(const ReportArguments& arguments) {
   std::vector<Json> documents;
   for (const std::string& run : arguments.runs) documents.push_back(run_outline(run));
+  const fs::path out = output_of(arguments);
+  prepare_output(out);
   for (std::size_t i = 0; i < documents.size(); ++i) {
     measure(documents[i], arguments.runs[i], arguments);
     if (interrupted()) return kInterrupted;
   }
   make_names_unique(documents, arguments.runs);
-  const fs::path out = output_of(arguments);
   write_text_atomically(out, report_page(report_document(documents)));
   for (const Json& run : documents) {
     if (documents.size() > 1) fmt::print("{}:\n", run["name"].get<std::string>());

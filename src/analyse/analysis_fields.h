@@ -84,6 +84,8 @@ void visit_fields(Visitor& visit, ExitPoint& point) {
   visit("threshold_above", point.threshold_above);
   visit("threshold_up_to", point.threshold_up_to);
   visit("validation_accuracy", point.validation_accuracy);
+  visit("validation_loss", point.validation_loss);
+  visit("validation_loss_bound", point.validation_loss_bound);
   visit("accuracy", point.accuracy);
   visit("spikes_per_image", point.spikes_per_image);
   visit("synapse_work", point.synapse_work);
@@ -107,6 +109,8 @@ void visit_fields(Visitor& visit, ExitMethod& method) {
   visit("sample_exit", method.sample_exit);
   visit("sample_limit", method.sample_limit);
   visit("validation_accuracy", method.validation_accuracy);
+  visit("validation_loss", method.validation_loss);
+  visit("validation_loss_bound", method.validation_loss_bound);
   visit("accuracy", method.accuracy);
   visit("mean_steps", method.mean_steps);
   visit("synapse_work", method.synapse_work);
@@ -131,8 +135,10 @@ void visit_fields(Visitor& visit, ExitStudy& study) {
   visit("validation_images", study.validation_images);
   visit("timed_images", study.timed_images);
   visit("max_loss", study.max_loss);
+  visit("bound_confidence", study.bound_confidence);
   visit("sweep", study.sweep);
   visit("proposed", study.proposed);
+  visit("validation_images_needed", study.validation_images_needed);
   visit("window_sweep", study.window_sweep);
   visit("windows", study.windows);
   visit("methods", study.methods);
@@ -216,6 +222,8 @@ template <class Visitor>
 void visit_fields(Visitor& visit, RobustnessStudy& study) {
   visit("images", study.images);
   visit("spiking", study.spiking);
+  visit("events", study.events);
+  visit("no_gradient_attacks", study.no_gradient_attacks);
   visit("draws", study.draws);
   visit("pgd_steps", study.pgd_steps);
   visit("clean_accuracy", study.clean_accuracy);

@@ -64,11 +64,16 @@ class ExitStudying {
       unwindowed_.run = run_on("validation", validation_, {.keep_trajectory = true});
       if (stopped_) return study_;
       unwindowed_.work = whole_work_;
-      least_accuracy_ = accuracy_at(judged(unwindowed_), study_.steps) - options_.max_loss;
+      whole_right_ = right_at(judged(unwindowed_), study_.steps);
     }
     sweep();
+    if (can_choose()) propose();
     if (can_choose() && !stopped_) sweep_windows();
-    if (!stopped_) run_methods();
+    if (!stopped_) choose_methods();
+    if (!stopped_) measure_times();
+    for (ExitMethod& method : study_.methods) {
+      if (!stopped_) run_method(method);
+    }
     return std::move(study_);
   }
 
@@ -99,39 +104,62 @@ class ExitStudying {
     const std::vector<ExitInterval> intervals = exit_intervals(network_);
     if (intervals.empty() || stopped_) return;
     const Inference whole = run_on("test", test_, {.count_work = true, .keep_trajectory = true});
+    if (stopped_) return;
     const std::vector<int64_t> labels = labels_of(test_);
     for (const ExitInterval& interval : intervals) {
-      if (stopped_) return;
       const int64_t step = interval.exit_step;
       const Inference stopped = stopped_at(network_, whole, step);
-      ExitPoint point{.exit_step = step,
-                      .threshold = interval.threshold,
-                      .threshold_above = interval.above,
-                      .threshold_up_to = interval.up_to,
-                      .accuracy = accuracy_at({whole.trajectory, labels, whole_work_}, step),
-                      .spikes_per_image = stopped.spikes_per_image(),
-                      .synapse_work = share_of_work(stopped),
-                      .energy_pj = measured_pj(stopped, options_.table)};
-      if (can_choose()) point.validation_accuracy = accuracy_at(judged(unwindowed_), step);
-      point.ms_per_image = timed_ms({.steps = step});
-      study_.sweep.push_back(point);
-      // Intervals rise in threshold and fall in steps: the last that keeps the accuracy.
-      if (can_choose() && *point.validation_accuracy >= least_accuracy_) {
-        study_.proposed = static_cast<int64_t>(study_.sweep.size()) - 1;
+      ExitPoint point{
+          .exit_step = step,
+          .threshold = interval.threshold,
+          .threshold_above = interval.above,
+          .threshold_up_to = interval.up_to,
+          .accuracy = accuracy_of(right_at({whole.trajectory, labels, whole_work_}, step)),
+          .spikes_per_image = stopped.spikes_per_image(),
+          .synapse_work = share_of_work(stopped),
+          .energy_pj = measured_pj(stopped, options_.table)};
+      if (can_choose()) {
+        const std::vector<bool> right = right_at(judged(unwindowed_), step);
+        point.validation_accuracy = accuracy_of(right);
+        point.validation_loss = against_whole(right).loss();
+        // With all steps it is the very network: there is nothing to be uncertain about.
+        point.validation_loss_bound = step < study_.steps ? loss_bound(against_whole(right)) : 0.0;
       }
+      study_.sweep.push_back(point);
     }
   }
 
-  /// The shortest of a few runs: what else the machine does only ever adds.
-  double timed_ms(const InferenceOptions& options) {
-    constexpr int kRuns = 3;
-    Sample timed = test_;
-    timed.range.end = timed.range.begin + study_.timed_images;
-    double shortest = std::numeric_limits<double>::infinity();
-    for (int i = 0; i < kRuns && !stopped_; ++i) {
-      shortest = std::min(shortest, run_on("times", timed, options).ms_per_image());
+  /// Rows rise in threshold and fall in steps. They are tested in this order, which is known before
+  /// any image is seen, until the first fails: then all together are as certain as a single one.
+  void propose() {
+    for (std::size_t i = 0; i < study_.sweep.size(); ++i) {
+      const ExitPoint& point = study_.sweep[i];
+      if (point.exit_step == study_.steps) continue;
+      if (*point.validation_loss_bound > options_.max_loss) {
+        if (!study_.proposed) {
+          study_.validation_images_needed = samples_needed(
+              against_whole(right_at(judged(unwindowed_), point.exit_step)), options_.max_loss);
+        }
+        return;
+      }
+      study_.proposed = static_cast<int64_t>(i);
     }
-    return shortest;
+  }
+
+  PairedAnswers against_whole(const std::vector<bool>& right) const {
+    return paired_answers(whole_right_, right);
+  }
+  /// What a setting must keep within, if it is the best of `sequences` of settings, of which each
+  /// is tested in a fixed order: the chance of a mistake is divided among them.
+  LossLimit loss_limit(std::size_t sequences = 1) const {
+    const double chance = (1.0 - kBoundConfidence) / static_cast<double>(sequences);
+    return {whole_right_, options_.max_loss, 1.0 - chance};
+  }
+  void set_validation(ExitMethod& method, const std::vector<bool>& right,
+                      const LossLimit& loss) const {
+    method.validation_accuracy = accuracy_of(right);
+    method.validation_loss = against_whole(right).loss();
+    method.validation_loss_bound = loss_bound(against_whole(right), loss.confidence);
   }
 
   void sweep_windows() {
@@ -141,60 +169,70 @@ class ExitStudying {
       candidate.run = run_on("windows", validation_, {.windows = windows, .keep_trajectory = true});
       if (stopped_) return;
       candidate.work = work_until(network_, windows, constant_input_);
-      const double accuracy = accuracy_at(judged(candidate), study_.steps);
+      const double accuracy = accuracy_of(right_at(judged(candidate), study_.steps));
       study_.window_sweep.push_back(
           {threshold, candidate.work.back() / whole_work_.back(), accuracy});
       // Fewer than half of the answers of the whole network: steps further on only lose more.
-      if (accuracy < 0.5 * (least_accuracy_ + options_.max_loss)) return;
+      if (accuracy < 0.5 * accuracy_of(whole_right_)) return;
       windowed_.push_back(std::move(candidate));
     }
   }
 
-  void run_methods() {
-    run_method({.name = "all-steps", .exit_step = study_.steps});
-    if (!can_choose()) return;
-    const ExitMethod gamma = gamma_method();
-    if (gamma.gamma_threshold) run_method(gamma);
-    for (const SampleExit measure : {SampleExit::confidence, SampleExit::margin}) {
-      run_chosen({.name = measure == SampleExit::margin ? "margin" : "confidence",
-                  .exit_step = study_.steps,
-                  .sample_exit = measure},
-                 unwindowed_);
+  void choose_methods() {
+    ExitMethod whole{.name = "all-steps", .exit_step = study_.steps};
+    if (can_choose()) {
+      whole.validation_accuracy = accuracy_of(whole_right_);
+      whole.validation_loss = whole.validation_loss_bound = 0.0;
     }
-    if (gamma.gamma_threshold) {
-      ExitMethod both = gamma;
+    study_.methods.push_back(std::move(whole));
+    if (!can_choose()) return;
+    const std::optional<ExitMethod> gamma = gamma_method();
+    if (gamma) study_.methods.push_back(*gamma);
+    for (const SampleExit measure : {SampleExit::confidence, SampleExit::margin}) {
+      choose_samples({.name = measure == SampleExit::margin ? "margin" : "confidence",
+                      .exit_step = study_.steps,
+                      .sample_exit = measure},
+                     loss_limit());
+    }
+    if (gamma) {
+      ExitMethod both = *gamma;
       both.name = "gamma+confidence";
       both.sample_exit = SampleExit::confidence;
-      run_chosen(both, unwindowed_);
+      // The sequence of limits could have begun at any row.
+      choose_samples(both, loss_limit(study_.sweep.size()));
     }
-    run_windows();
-    run_combined(gamma);
+    choose_windows();
+    choose_combined(gamma);
   }
 
   /// The paper's rule with the proposed threshold.
-  ExitMethod gamma_method() const {
-    ExitMethod method{.name = "gamma", .exit_step = study_.steps};
-    if (!study_.proposed) return method;
+  std::optional<ExitMethod> gamma_method() const {
+    if (!study_.proposed) return std::nullopt;
     const ExitPoint& point = study_.sweep[*study_.proposed];
-    method.exit_step = point.exit_step;
-    method.gamma_threshold = point.threshold;
-    method.validation_accuracy = point.validation_accuracy;
-    return method;
+    return ExitMethod{.name = "gamma",
+                      .exit_step = point.exit_step,
+                      .gamma_threshold = point.threshold,
+                      .validation_accuracy = point.validation_accuracy,
+                      .validation_loss = point.validation_loss,
+                      .validation_loss_bound = point.validation_loss_bound};
   }
 
-  void run_chosen(ExitMethod method, const Candidate& candidate) {
+  void choose_samples(ExitMethod method, const LossLimit& loss) {
     const auto choice =
-        choose_limit(judged(candidate), method.sample_exit, method.exit_step, least_accuracy_);
-    if (!choice) return;
+        choose_limit(judged(unwindowed_), method.sample_exit, method.exit_step, loss);
+    // A limit that nobody reaches is no rule.
+    if (!choice || choice->outcome.mean_work >= whole_work_.back()) return;
     method.sample_limit = choice->limit;
-    method.validation_accuracy = choice->outcome.accuracy;
-    run_method(method);
+    set_validation(method, choice->outcome.right, loss);
+    study_.methods.push_back(std::move(method));
   }
 
-  void run_windows() {
+  void choose_windows() {
+    const LossLimit loss = loss_limit();
     const Candidate* best = nullptr;
     for (const Candidate& candidate : windowed_) {
-      if (accuracy_at(judged(candidate), study_.steps) >= least_accuracy_) best = &candidate;
+      if (!loss.holds(right_at(judged(candidate), study_.steps))) break;
+      best = &candidate;
     }
     if (best == nullptr) return;
     const StepWindows windows = layer_windows(network_, *best->window_threshold);
@@ -207,48 +245,92 @@ class ExitStudying {
       }
       study_.windows.push_back(std::move(window));
     }
-    run_method({.name = "windows",
-                .exit_step = study_.steps,
-                .window_threshold = best->window_threshold,
-                .validation_accuracy = accuracy_at(judged(*best), study_.steps)});
+    ExitMethod method{
+        .name = "windows", .exit_step = study_.steps, .window_threshold = best->window_threshold};
+    set_validation(method, right_at(judged(*best), study_.steps), loss);
+    study_.methods.push_back(std::move(method));
   }
 
   /// Windows, γ and confidence together: of all thresholds tried, the least work.
-  void run_combined(const ExitMethod& gamma) {
+  void choose_combined(const std::optional<ExitMethod>& gamma) {
+    // A sequence of limits for every window threshold, with all steps or begun at any row.
+    const LossLimit loss =
+        loss_limit(std::max<std::size_t>(1, windowed_.size() * study_.sweep.size()));
     std::optional<ExitMethod> best;
     double least_work = whole_work_.back();
     for (const Candidate& candidate : windowed_) {
       for (const bool with_gamma : {false, true}) {
-        if (with_gamma && !gamma.gamma_threshold) continue;
-        const int64_t last = with_gamma ? gamma.exit_step : study_.steps;
-        const auto choice =
-            choose_limit(judged(candidate), SampleExit::confidence, last, least_accuracy_);
+        if (with_gamma && !gamma) continue;
+        const int64_t last = with_gamma ? gamma->exit_step : study_.steps;
+        const auto choice = choose_limit(judged(candidate), SampleExit::confidence, last, loss);
         if (!choice || choice->outcome.mean_work >= least_work) continue;
         least_work = choice->outcome.mean_work;
         best = {.name = "combined",
                 .exit_step = last,
-                .gamma_threshold = with_gamma ? gamma.gamma_threshold : std::nullopt,
+                .gamma_threshold = with_gamma ? gamma->gamma_threshold : std::nullopt,
                 .window_threshold = candidate.window_threshold,
                 .sample_limit = choice->limit,
-                .sample_exit = SampleExit::confidence,
-                .validation_accuracy = choice->outcome.accuracy};
+                .sample_exit = SampleExit::confidence};
+        set_validation(*best, choice->outcome.right, loss);
       }
     }
-    if (best) run_method(*best);
+    if (best) study_.methods.push_back(*best);
   }
 
-  void run_method(ExitMethod method) {
-    if (stopped_) return;
+  InferenceOptions options_of(const ExitMethod& method) const {
     InferenceOptions options{.steps = method.exit_step,
                              .sample_exit = method.sample_exit,
                              .limit = method.sample_limit.value_or(1.0)};
     if (method.window_threshold) {
       options.windows = layer_windows(network_, *method.window_threshold);
     }
-    method.ms_per_image = timed_ms(options);
+    return options;
+  }
+
+  /// Rules that are the same have the same time, wherever they stand.
+  void measure_times() {
+    std::vector<InferenceOptions> rules;
+    std::vector<std::vector<double*>> times;  // [rule]: where its time is wanted
+    for (ExitPoint& point : study_.sweep) {
+      rules.push_back({.steps = point.exit_step});
+      times.push_back({&point.ms_per_image});
+    }
+    for (ExitMethod& method : study_.methods) {
+      const bool stops_all = !method.window_threshold && method.sample_exit == SampleExit::none;
+      const auto row = std::ranges::find(study_.sweep, method.exit_step, &ExitPoint::exit_step);
+      if (stops_all && row != study_.sweep.end()) {
+        times[row - study_.sweep.begin()].push_back(&method.ms_per_image);
+      } else {
+        rules.push_back(options_of(method));
+        times.push_back({&method.ms_per_image});
+      }
+    }
+    const std::vector<double> shortest = shortest_ms(rules);
+    for (std::size_t i = 0; i < rules.size(); ++i) {
+      for (double* ms : times[i]) *ms = shortest[i];
+    }
+  }
+
+  /// Of each rule the shortest of a few runs: what else the machine does only ever adds. Rules take
+  /// turns, so that a slow minute affects all of them.
+  std::vector<double> shortest_ms(const std::vector<InferenceOptions>& rules) {
+    constexpr int kRounds = 3;
+    Sample timed = test_;
+    timed.range.end = timed.range.begin + study_.timed_images;
+    std::vector<double> shortest(rules.size(), std::numeric_limits<double>::infinity());
+    for (int round = 0; round < kRounds; ++round) {
+      for (std::size_t i = 0; i < rules.size() && !stopped_; ++i) {
+        shortest[i] = std::min(shortest[i], run_on("times", timed, rules[i]).ms_per_image());
+      }
+    }
+    return shortest;
+  }
+
+  /// Counts on the test images.
+  void run_method(ExitMethod& method) {
+    InferenceOptions options = options_of(method);
     options.count_work = true;
     const Inference run = run_on(method.name, test_, options);
-    if (stopped_) return;
     method.accuracy = run.accuracy();
     method.mean_steps = run.mean_steps();
     method.synapse_work = share_of_work(run);
@@ -256,7 +338,6 @@ class ExitStudying {
     method.spikes_per_image = run.spikes_per_image();
     method.energy_pj = measured_pj(run, options_.table);
     method.images_per_second = 1000.0 / method.ms_per_image;
-    study_.methods.push_back(std::move(method));
   }
 
   double share_of_work(const Inference& run) const {
@@ -280,7 +361,7 @@ class ExitStudying {
   std::vector<int64_t> validation_labels_;
   Candidate unwindowed_;
   std::vector<Candidate> windowed_;  // by rising threshold
-  double least_accuracy_ = 0.0;      // on the validation images
+  std::vector<bool> whole_right_;    // [validation image]: right with all steps
   bool stopped_ = false;
   ExitStudy study_;
 };

@@ -7,6 +7,7 @@
 #include "analyse/energy.h"
 #include "analyse/exit_rule.h"
 #include "analyse/inference.h"
+#include "analyse/loss_bound.h"
 
 namespace bntt {
 
@@ -18,7 +19,9 @@ struct ExitPoint {
   std::optional<double> threshold_above;
   std::optional<double> threshold_up_to;
   std::optional<double> validation_accuracy;
-  double accuracy = 0.0;  ///< %, test
+  std::optional<double> validation_loss;        ///< points, against all steps
+  std::optional<double> validation_loss_bound;  ///< one-sided, ExitStudy::bound_confidence
+  double accuracy = 0.0;                        ///< %, test
   double spikes_per_image = 0.0;
   double synapse_work = 0.0;  ///< dense-equivalent, as a fraction of a run of all steps
   double energy_pj = 0.0;     ///< per image, measured form
@@ -41,6 +44,8 @@ struct ExitMethod {
   std::optional<double> sample_limit;      ///< of confidence or margin
   SampleExit sample_exit = SampleExit::none;
   std::optional<double> validation_accuracy;
+  std::optional<double> validation_loss;
+  std::optional<double> validation_loss_bound;  ///< of the choice among all that were tried
   double accuracy = 0.0;
   double mean_steps = 0.0;
   double synapse_work = 0.0;
@@ -61,17 +66,23 @@ struct ExitStudy {
   int64_t first_exit = 1;  ///< the first step at which the readout has seen something
   int64_t images = 0;
   int64_t validation_images = 0;
-  int64_t timed_images = 0;         ///< for the times, each the shortest of three runs
-  double max_loss = 0.0;            ///< points of validation accuracy that a proposal may cost
-  std::vector<ExitPoint> sweep;     ///< by rising threshold; empty without γ per step
-  std::optional<int64_t> proposed;  ///< index into sweep; absent without validation images
+  int64_t timed_images = 0;  ///< for the times, each the shortest of three runs
+  double max_loss = 0.0;     ///< points of accuracy that a proposal may cost
+  double bound_confidence = kBoundConfidence;
+  std::vector<ExitPoint> sweep;  ///< by rising threshold; empty without γ per step
+  /// Index into sweep, of a row that stops early and whose bound is within max_loss, as that of
+  /// every row before it. Absent where there is none.
+  std::optional<int64_t> proposed;
+  /// If nothing is proposed: about as many validation images would be needed for the row that stops
+  /// last. Absent where no number would do, because of its loss itself.
+  std::optional<int64_t> validation_images_needed;
   std::vector<WindowPoint> window_sweep;  ///< by rising threshold
   std::vector<StageWindow> windows;       ///< of the proposed window threshold
   std::vector<ExitMethod> methods;        ///< the first is all-steps
 };
 
 struct ExitOptions {
-  double max_loss = 0.3;
+  double max_loss = 0.3;  ///< points; what the bound of a proposal's loss must stay within
   EnergyTable table = default_energy_table();
   int64_t timed_images = 1000;
   /// What is being done, and how far; a true answer stops: the study is then incomplete.

@@ -26,14 +26,19 @@ std::vector<double> work_until(const Network& network, const StepWindows& window
   return work;
 }
 
-double accuracy_at(const Judged& judged, int64_t step) {
+std::vector<bool> right_at(const Judged& judged, int64_t step) {
   const Trajectory& trajectory = judged.trajectory;
-  int64_t correct = 0;
+  std::vector<bool> right;
   for (int64_t image = 0; image < judged.images(); ++image) {
     const int64_t at = image * trajectory.steps + step - trajectory.first_step;
-    correct += trajectory.predictions[at] == judged.labels[image] ? 1 : 0;
+    right.push_back(trajectory.predictions[at] == judged.labels[image]);
   }
-  return 100.0 * static_cast<double>(correct) / static_cast<double>(judged.images());
+  return right;
+}
+
+double accuracy_of(const std::vector<bool>& right) {
+  return 100.0 * static_cast<double>(std::ranges::count(right, true)) /
+         static_cast<double>(right.size());
 }
 
 SampleOutcome outcome_of(const Judged& judged, SampleExit measure, double limit, int64_t last) {
@@ -41,30 +46,31 @@ SampleOutcome outcome_of(const Judged& judged, SampleExit measure, double limit,
   const std::vector<float>& values =
       measure == SampleExit::margin ? trajectory.margin : trajectory.confidence;
   const int64_t steps = last - trajectory.first_step + 1;
-  int64_t correct = 0;
+  SampleOutcome outcome;
   int64_t taken = 0;
   double work = 0.0;
   for (int64_t image = 0; image < judged.images(); ++image) {
     const int64_t begin = image * trajectory.steps;
     int64_t step = 0;
     while (step + 1 < steps && !(values[begin + step] >= limit)) ++step;
-    correct += trajectory.predictions[begin + step] == judged.labels[image] ? 1 : 0;
+    outcome.right.push_back(trajectory.predictions[begin + step] == judged.labels[image]);
     taken += trajectory.first_step + step;
     work += judged.work[step];
   }
   const auto images = static_cast<double>(judged.images());
-  return {100.0 * static_cast<double>(correct) / images, static_cast<double>(taken) / images,
-          work / images};
+  outcome.mean_steps = static_cast<double>(taken) / images;
+  outcome.mean_work = work / images;
+  return outcome;
 }
 
 std::optional<SampleChoice> choose_limit(const Judged& judged, SampleExit measure, int64_t last,
-                                         double least_accuracy) {
+                                         const LossLimit& loss) {
   std::optional<SampleChoice> best;
-  for (int64_t hundredth = 1; hundredth <= 100; ++hundredth) {
+  for (int64_t hundredth = 100; hundredth >= 1; --hundredth) {
     const double limit = static_cast<double>(hundredth) / 100.0;
-    const SampleOutcome outcome = outcome_of(judged, measure, limit, last);
-    if (outcome.accuracy < least_accuracy) continue;
-    if (!best || outcome.mean_work < best->outcome.mean_work) best = {limit, outcome};
+    SampleOutcome outcome = outcome_of(judged, measure, limit, last);
+    if (!loss.holds(outcome.right)) break;
+    best = {limit, std::move(outcome)};
   }
   return best;
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analyse/inference.h"
+#include "analyse/loss_bound.h"
 
 namespace bntt {
 
@@ -21,25 +22,41 @@ struct Judged {
   int64_t images() const { return static_cast<int64_t>(labels.size()); }
 };
 
-/// Accuracy (%) if every image stops after `step` steps of the run.
-double accuracy_at(const Judged& judged, int64_t step);
+/// [image]: whether the answer is right if every image stops after `step` steps of the run.
+std::vector<bool> right_at(const Judged& judged, int64_t step);
+/// Share of right answers, in percent.
+double accuracy_of(const std::vector<bool>& right);
 
 struct SampleOutcome {
-  double accuracy = 0.0;
+  std::vector<bool> right;  ///< [image]
   double mean_steps = 0.0;
   double mean_work = 0.0;
+
+  double accuracy() const { return accuracy_of(right); }
 };
 /// If each image stops as soon as its measure reaches the limit, at the latest after `last` steps.
 SampleOutcome outcome_of(const Judged& judged, SampleExit measure, double limit, int64_t last);
+
+/// What a rule may cost, and how sure that must be.
+struct LossLimit {
+  const std::vector<bool>& whole;  ///< [image]: right with all steps
+  double max_loss = 0.0;           ///< points
+  double confidence = kBoundConfidence;
+
+  bool holds(const std::vector<bool>& right) const {
+    return loss_bound(paired_answers(whole, right), confidence) <= max_loss;
+  }
+};
 
 struct SampleChoice {
   double limit = 1.0;
   SampleOutcome outcome;
 };
-/// The limit, of a grid of hundredths, that needs the least work and keeps the accuracy; none where
-/// even the strictest limit loses too much.
+/// The lowest limit, of a grid of hundredths, that holds together with all above it: tested from
+/// the strictest on, and ended at the first that fails, the choice is as certain as a single test.
+/// None where even the strictest fails.
 std::optional<SampleChoice> choose_limit(const Judged& judged, SampleExit measure, int64_t last,
-                                         double least_accuracy);
+                                         const LossLimit& loss);
 
 /// Thresholds of layer_windows worth trying: each skips about an eighth more of the work than the
 /// one before.

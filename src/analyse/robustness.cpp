@@ -87,6 +87,8 @@ class Attacking {
   Attacking(Network& network, const Sample& sample, const RobustnessOptions& options)
       : network_(network), sample_(sample), options_(options) {
     study_.spiking = is_spiking(network);
+    study_.events = sample.images.kind == SampleKind::events;
+    if (study_.events) study_.no_gradient_attacks = kNoGradientAttacks;
     study_.draws = options.draws;
     study_.pgd_steps = options.pgd_steps;
     add_curve(AttackKind::noise, options.noise);
@@ -138,7 +140,7 @@ class Attacking {
     for (AttackPoint& point : curve.points) {
       Batch attacked = batch;
       if (point.strength > 0.0) {
-        if (curve.kind == AttackKind::noise) add_noise(attacked, point.strength, sample_.seed);
+        if (curve.kind == AttackKind::noise) disturb(attacked, point.strength);
         if (curve.kind == AttackKind::fgsm) {
           step_along(gradient, point.strength, point.strength, batch, attacked);
         }
@@ -148,6 +150,14 @@ class Attacking {
           point.strength > 0.0 ? classify(network_, attacked, sample_) : clean;
       point.accuracy += static_cast<double>(result.correct);
       point.loss += result.loss * static_cast<double>(batch.size());
+    }
+  }
+
+  void disturb(Batch& batch, double strength) const {
+    if (study_.events) {
+      add_event_noise(batch, strength, sample_.seed, options_.clip_events ? 1 : 255);
+    } else {
+      add_noise(batch, strength, sample_.seed);
     }
   }
 
@@ -196,6 +206,29 @@ void add_noise(Batch& batch, double strength, uint64_t seed) {
   });
 }
 
+void add_event_noise(Batch& batch, double share, uint64_t seed, uint8_t most) {
+  const int64_t size = batch.shape.size();
+  parallel_for(batch.size() * batch.frames, [&](int64_t item) {
+    uint8_t* counts = batch.counts.data() + item * size;
+    std::vector<int> disturbed(counts, counts + size);
+    Place place{.sample = batch.sample_ids[item / batch.frames],
+                .step = static_cast<uint32_t>(item % batch.frames)};
+    // One draw for each event of the frame: `place.block` counts them.
+    for (int64_t i = 0; i < size; ++i) {
+      for (int event = 0; event < counts[i]; ++event, ++place.block) {
+        const auto bits = draw4(seed, Purpose::attack, place);
+        if (uniform01(bits[0]) < share) --disturbed[i];
+        if (uniform01(bits[1]) < share) {
+          ++disturbed[uniform_below(bits[2], static_cast<uint32_t>(size))];
+        }
+      }
+    }
+    for (int64_t i = 0; i < size; ++i) {
+      counts[i] = static_cast<uint8_t>(std::min<int>(disturbed[i], most));
+    }
+  });
+}
+
 Buffer<float> pixel_gradient(Network& network, const Batch& batch, const EncoderSpec& encoder,
                              uint64_t seed, int64_t draws, int64_t first_draw) {
   Buffer<float> gradient = Buffer<float>::zeros(batch.images.size());
@@ -224,7 +257,15 @@ double parse_strength(const std::string& text, const std::string& origin) {
 RobustnessStudy study_robustness(Network& network, const Sample& sample,
                                  const RobustnessOptions& options) {
   if (sample.images.kind == SampleKind::events) {
-    fail("attack: the samples are event recordings, expected images, whose pixels can be moved");
+    if (!options.fgsm.empty() || !options.pgd.empty()) {
+      fail("attack: the samples are event recordings, expected --noise alone: {}",
+           kNoGradientAttacks);
+    }
+    for (const double share : options.noise) {
+      if (share > 1.0) {
+        fail("--noise: {} is out of range, expected at most 1, the share of events", share);
+      }
+    }
   }
   return Attacking(network, sample, options).run();
 }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,13 +13,13 @@
 namespace bntt {
 
 enum class AttackKind {
-  noise,  ///< Gaussian, standard deviation = strength, not clipped
+  noise,  ///< images: Gaussian, standard deviation = strength, not clipped; events: add_event_noise
   fgsm,   ///< one step of the gradient's sign
   pgd,    ///< many, projected onto the ball of radius strength
 };
 
 struct AttackPoint {
-  double strength = 0.0;  ///< in units of 0..1 pixels
+  double strength = 0.0;  ///< in units of 0..1 pixels; events: the share removed and added
   double accuracy = 0.0;
   double loss = 0.0;
 };
@@ -31,11 +32,17 @@ struct AttackCurve {
 struct RobustnessStudy {
   int64_t images = 0;
   bool spiking = true;
+  bool events = false;                             ///< event recordings
+  std::optional<std::string> no_gradient_attacks;  ///< why the samples have none
   int64_t draws = 1;
   int64_t pgd_steps = 10;
   double clean_accuracy = 0.0;
   std::vector<AttackCurve> curves;  ///< those that were asked for
 };
+
+/// Why event recordings are disturbed by noise alone.
+inline constexpr const char* kNoGradientAttacks =
+    "FGSM and PGD move each pixel by a small epsilon, and an event is there or it is not";
 
 struct RobustnessOptions {
   std::vector<double> noise;
@@ -43,10 +50,12 @@ struct RobustnessOptions {
   std::vector<double> pgd;
   int64_t draws = 1;  ///< of the input spikes, over which a gradient is averaged
   int64_t pgd_steps = 10;
+  bool clip_events = false;  ///< frames hold at most one event per place, as the network learned it
   std::function<bool(const std::string& what, int64_t images, int64_t of)> progress;
 };
 
-/// The network's numbers do not change (gradients of parameters do).
+/// The network's numbers do not change (gradients of parameters do). Throws Error when event
+/// recordings are to be attacked by gradients, or by noise of a strength above 1.
 RobustnessStudy study_robustness(Network& network, const Sample& sample,
                                  const RobustnessOptions& options);
 
@@ -63,6 +72,12 @@ Buffer<float> pixel_gradient(Network& network, const Batch& batch, const Encoder
 
 /// pixels + strength · N(0, 1): one draw per (seed, sample, position), the same for every strength.
 void add_noise(Batch& batch, double strength, uint64_t seed);
+
+/// Noise of an event camera: each event is removed with the probability `share`, and for each there
+/// is, with the same probability, one more event of its frame at a random place and polarity. The
+/// number of events stays the same on average; share 1 leaves nothing but noise. Counts stop at
+/// `most`. The draws are the same for every share, so that a larger one removes and adds more.
+void add_event_noise(Batch& batch, double share, uint64_t seed, uint8_t most = 255);
 
 /// "0", "0.1", "2/255". Throws Error, beginning with `origin`, for anything but a number of at
 /// least 0.

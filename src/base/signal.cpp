@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <utility>
 
+#include "base/check.h"
 #include "base/fail.h"
 
 namespace bntt {

@@ -86,6 +86,11 @@ void take_report(Result& result, Contender& contender) {
   result.ours = contender.finish().value();
   result.density = contender.report().at("density").get<double>();
   read_fields(contender.report().at("stages"), result.stages, "worker");
+  // What no stage has a clock for, such as the allocation of memory.
+  double rest = result.ours.best_seconds();
+  for (const StageCost& stage : result.stages) rest -= stage.seconds();
+  result.stages.push_back(
+      {.name = "other", .phases = {{.name = "outside the stages", .seconds = rest}}});
 }
 
 std::vector<TorchVariant> variants_of(Kind kind, Precision precision) {
@@ -221,9 +226,9 @@ std::vector<Result> measure_scaling(const Options& options) {
 
 }  // namespace
 
-double Timing::best_rate() const {
-  return static_cast<double>(images) / *std::ranges::min_element(seconds);
-}
+double Timing::best_seconds() const { return *std::ranges::min_element(seconds); }
+
+double Timing::best_rate() const { return static_cast<double>(images) / best_seconds(); }
 
 double Timing::median_rate() const {
   std::vector<double> sorted = seconds;

@@ -35,6 +35,7 @@ struct Timing {
   int64_t images = 0;           ///< of each repeat
   int64_t peak_memory_bytes = 0;
 
+  double best_seconds() const;
   double best_rate() const;  ///< images per second
   double median_rate() const;
 };
@@ -50,6 +51,7 @@ struct Result {
   std::optional<Timing> torch_fp32;
   std::optional<Timing> torch_bf16;
   std::string no_bf16;  ///< why there is none
+  /// Of the fastest repeat, with what lies outside the stages: together ours.best_seconds().
   std::vector<StageCost> stages;
 };
 

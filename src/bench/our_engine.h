@@ -1,5 +1,7 @@
 #pragma once
 
+#include <limits>
+
 #include "bench/job.h"
 #include "bench/stage_cost.h"
 #include "bench/worker.h"
@@ -29,11 +31,17 @@ class OurEngine final : public Engine {
   ChainState state_;  // of inference: weights are laid out once
   Density density_;
   Signal input_;  // of one batch
-  int64_t units_ = 0;
-  StageSeconds stage_seconds_;
-  double encode_seconds_ = 0.0;
-  double loss_seconds_ = 0.0;
-  double sgd_seconds_ = 0.0;
+
+  /// Where the time of a unit went.
+  struct UnitSeconds {
+    double whole = std::numeric_limits<double>::infinity();
+    StageSeconds stages;
+    double encode = 0.0;
+    double loss = 0.0;
+    double sgd = 0.0;
+  };
+  UnitSeconds now_;
+  UnitSeconds fastest_;
 };
 
 }  // namespace bntt::bench

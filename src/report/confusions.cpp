@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "report/class_name.h"
-#include "report/png.h"
+#include "report/sample_picture.h"
 
 namespace bntt {
 namespace {
@@ -52,11 +52,10 @@ Json examples_of(const Pair& pair, const Sample& sample, const Answers& answers,
                            [&](std::size_t i) { return answers.confidence[i]; });
   if (found.size() > most) found.resize(most);
   Json examples = Json::array();
-  const auto size = static_cast<std::size_t>(sample.images.shape.size());
   for (const std::size_t i : found) {
-    const uint8_t* pixels = sample.images.image(sample.range.begin + static_cast<int64_t>(i));
-    examples.push_back({{"image", png_data_uri({pixels, size}, sample.images.shape)},
-                        {"confidence", answers.confidence[i]}});
+    const int64_t index = sample.range.begin + static_cast<int64_t>(i);
+    examples.push_back(
+        {{"image", sample_picture(sample.images, index)}, {"confidence", answers.confidence[i]}});
   }
   return examples;
 }

@@ -95,6 +95,9 @@ class Analyses {
   Analyses(OpenRun run, const AnalysisOptions& options) : run_(std::move(run)), options_(options) {}
 
   void add_to(Json& document) {
+    const Split split = split_training(run_.data.train.size(), run_.config.data.validation);
+    document["samples"] = {{"training", split.train.size()},
+                           {"validation", split.validation.size()}};
     const AnalysisParts& parts = options_.parts;
     const bool spikes = spiking(run_.network);
     if (parts.energy) add_energy(document);
@@ -153,14 +156,15 @@ class Analyses {
     if (options_.attack_images > 0) {
       sample.range.end = std::min(sample.range.end, sample.range.begin + options_.attack_images);
     }
-    document["robustness"] = to_json(
-        study_robustness(run_.network, sample,
-                         {.noise = {0.1, 0.2, 0.3, 0.4, 0.5},
-                          .fgsm = {2.0 / 255, 4.0 / 255, 8.0 / 255, 16.0 / 255},
-                          .pgd = {2.0 / 255, 4.0 / 255, 8.0 / 255, 16.0 / 255},
-                          .progress = [this](const std::string& what, int64_t done, int64_t of) {
-                            return tell(what, done, of);
-                          }}));
+    // Of events: shares of them. Of pixels in 0..1: standard deviations.
+    RobustnessOptions options{.noise = {0.1, 0.2, 0.3, 0.4, 0.5},
+                              .clip_events = run_.config.data.clip,
+                              .progress = [this](const std::string& what, int64_t done,
+                                                 int64_t of) { return tell(what, done, of); }};
+    if (sample.images.kind == SampleKind::image) {
+      options.fgsm = options.pgd = {2.0 / 255, 4.0 / 255, 8.0 / 255, 16.0 / 255};
+    }
+    document["robustness"] = to_json(study_robustness(run_.network, sample, options));
   }
 
   OpenRun run_;

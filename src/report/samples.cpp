@@ -7,6 +7,7 @@
 #include "data/loader.h"
 #include "report/class_name.h"
 #include "report/png.h"
+#include "report/sample_picture.h"
 
 namespace bntt {
 namespace {
@@ -77,6 +78,14 @@ Json drawn(const Accumulation& sum, int64_t steps, double low, double high) {
   return {{"steps", steps}, {"image", png_data_uri(pixels, sum.shape())}};
 }
 
+Json recorded_events(const Sample& sample, int64_t image, int64_t steps) {
+  Json pictures = Json::array();
+  for (const int64_t shown : shown_steps(steps)) {
+    pictures.push_back({{"steps", shown}, {"image", sample_picture(sample.images, image, shown)}});
+  }
+  return pictures;
+}
+
 // Mean spikes per step, which approach the image; signed ones from -1 (black) to +1 (white).
 Json input_spikes(const SpikeTrain& spikes) {
   const bool with_sign = spikes.planes() > 1;
@@ -105,6 +114,9 @@ Json stage_spikes(const SpikeTrain& spikes) {
 }
 
 Json accumulated(Network& network, const Sample& sample, int64_t image) {
+  if (sample.encoder.kind == EncoderKind::events) {
+    return recorded_events(sample, image, active_steps(network.spec()));
+  }
   const EvalLoader loader(sample.images, {image, image + 1}, 1);
   Signal input = encode(loader.batch(0), active_steps(network.spec()), sample.encoder, sample.seed,
                         kEvaluationEpoch);
@@ -122,7 +134,7 @@ std::string source_text(const Network& network, const Sample& sample) {
     case EncoderKind::poisson_signed:
       return "input spikes per step so far, from −1 (black) to +1 (white)";
     case EncoderKind::events:
-      return "events per step so far";
+      return "events so far, red where it became brighter, blue where it became darker";
     case EncoderKind::direct:
       break;
   }
@@ -136,11 +148,10 @@ Json samples_document(Network& network, const Sample& sample,
                       const std::vector<int64_t>& predictions, int64_t most) {
   Json samples = Json::array();
   for (const int64_t i : chosen_images(sample, most)) {
-    const auto size = static_cast<std::size_t>(sample.images.shape.size());
     samples.push_back(
         {{"truth", class_name(sample.images, sample.images.labels[i])},
          {"predicted", class_name(sample.images, predictions.at(i - sample.range.begin))},
-         {"image", png_data_uri({sample.images.image(i), size}, sample.images.shape)},
+         {"image", sample_picture(sample.images, i)},
          {"accumulated", accumulated(network, sample, i)}});
   }
   return {{"source", source_text(network, sample)}, {"samples", samples}};

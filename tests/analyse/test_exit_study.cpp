@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "analyse/early_exit.h"
 #include "analyse/exit_choice.h"
 #include "analyse/json.h"
@@ -24,7 +26,8 @@ const ExitMethod* find_method(const ExitStudy& study, const std::string& name) {
 
 TEST(ExitStudy, SweepIsThatOnPaper) {
   const PaperNetwork paper;
-  const ExitStudy study = study_exit(paper.network, paper.sample(), paper.sample());
+  const ExitStudy study =
+      study_exit(paper.network, paper.sample(), paper.sample(), {.max_loss = 64.0});
   ASSERT_EQ(study.sweep.size(), 4U);
   const std::vector<double> spikes = {10.0 / 3.0, 10.0 / 3.0, 10.0 / 3.0, 5.0 / 3.0};
   // Adds of conv1 (34 per step), fc1 and readout (4 each at the steps 1 and 2).
@@ -39,13 +42,18 @@ TEST(ExitStudy, SweepIsThatOnPaper) {
     EXPECT_THAT(point.synapse_work, DoubleEq(0.25 * static_cast<double>(point.exit_step)));
     EXPECT_GT(point.ms_per_image, 0.0);
   }
-  // Every step answers alike, so that the first is good enough.
+  // Every step answers alike, so that the first is good enough; but three images show no more than
+  // that it costs at most 1 − 0.05^(1/3).
   EXPECT_EQ(study.proposed, 3);
+  EXPECT_EQ(study.sweep[0].validation_loss_bound, 0.0) << "all steps are all steps";
+  EXPECT_EQ(study.sweep[3].validation_loss, 0.0);
+  EXPECT_NEAR(*study.sweep[3].validation_loss_bound, 100.0 * (1.0 - std::cbrt(0.05)), 1e-9);
 }
 
 TEST(ExitStudy, MethodsAreThoseOnPaper) {
   const PaperNetwork paper;
-  const ExitStudy study = study_exit(paper.network, paper.sample(), paper.sample());
+  const ExitStudy study =
+      study_exit(paper.network, paper.sample(), paper.sample(), {.max_loss = 100.0});
   std::vector<std::string> names;
   for (const ExitMethod& method : study.methods) names.push_back(method.name);
   EXPECT_THAT(names, ElementsAre("all-steps", "gamma", "confidence", "margin", "gamma+confidence",
@@ -73,14 +81,17 @@ TEST(ExitStudy, MethodsAreThoseOnPaper) {
 TEST(ExitStudy, ProposesWithinTheLossOnTheValidationImages) {
   const Trained trained({.encoder = EncoderKind::poisson_signed});
   const ExitStudy study = study_exit(trained.network, trained.sample(), trained.validation(),
-                                     {.max_loss = 5.0, .timed_images = 20});
+                                     {.max_loss = 20.0, .timed_images = 20});
   ASSERT_TRUE(study.proposed.has_value());
   const double whole = *study.sweep.front().validation_accuracy;
-  EXPECT_GE(*study.sweep[*study.proposed].validation_accuracy, whole - 5.0);
+  for (int64_t row = 0; row <= *study.proposed; ++row) {
+    const ExitPoint& point = study.sweep[row];
+    EXPECT_DOUBLE_EQ(*point.validation_loss, whole - *point.validation_accuracy);
+    EXPECT_LE(*point.validation_loss_bound, 20.0);
+  }
   for (const ExitMethod& method : study.methods) {
-    if (method.validation_accuracy) {
-      EXPECT_GE(*method.validation_accuracy, whole - 5.0);
-    }
+    EXPECT_DOUBLE_EQ(*method.validation_loss, whole - *method.validation_accuracy);
+    EXPECT_LE(*method.validation_loss_bound, 20.0) << method.name;
     EXPECT_LE(method.synapse_work, 1.0);
   }
   const ExitMethod* all = find_method(study, "all-steps");
@@ -93,6 +104,28 @@ TEST(ExitStudy, ProposesWithinTheLossOnTheValidationImages) {
   const ExitMethod* confidence = find_method(study, "confidence");
   ASSERT_NE(confidence, nullptr);
   EXPECT_LT(confidence->mean_steps, 6.0);
+}
+
+TEST(ExitStudy, ARuleHasOneTimeWhereverItStands) {
+  const PaperNetwork paper;
+  const ExitStudy study =
+      study_exit(paper.network, paper.sample(), paper.sample(), {.max_loss = 100.0});
+  EXPECT_EQ(study.methods[0].ms_per_image, study.sweep[0].ms_per_image);
+  EXPECT_EQ(find_method(study, "gamma")->ms_per_image, study.sweep[*study.proposed].ms_per_image);
+}
+
+TEST(ExitStudy, ProposesNothingThatTooFewImagesCannotShow) {
+  const Trained trained({.encoder = EncoderKind::poisson_signed});
+  const ExitStudy study =
+      study_exit(trained.network, trained.sample(), trained.validation(), {.timed_images = 20});
+  EXPECT_FALSE(study.proposed.has_value());
+  EXPECT_GT(*study.sweep[1].validation_loss_bound, study.max_loss);
+  if (*study.sweep[1].validation_loss < study.max_loss) {
+    EXPECT_GE(study.validation_images_needed.value(), 998);
+  } else {
+    EXPECT_FALSE(study.validation_images_needed.has_value()) << "the loss itself is too large";
+  }
+  EXPECT_EQ(study.methods.size(), 1U);
 }
 
 TEST(ExitStudy, StoppingCountsWhatReallyRunningSoFarCounts) {
@@ -122,7 +155,8 @@ TEST(ExitStudy, ProposesNothingWithoutValidationImages) {
 
 TEST(ExitStudy, WithoutGainsPerStepImagesStillStopAlone) {
   const Trained trained({.norm = "bn"});
-  const ExitStudy study = study_exit(trained.network, trained.sample(), trained.validation());
+  const ExitStudy study =
+      study_exit(trained.network, trained.sample(), trained.validation(), {.max_loss = 20.0});
   EXPECT_THAT(study.sweep, IsEmpty());
   EXPECT_THAT(study.window_sweep, IsEmpty());
   EXPECT_EQ(find_method(study, "gamma"), nullptr);

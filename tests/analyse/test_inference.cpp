@@ -90,7 +90,7 @@ TEST(SampleExits, LeaveTheAnswersOfTheOthersAlone) {
       const Inference run =
           infer(trained.network, trained.sample(),
                 {.sample_exit = SampleExit::confidence, .limit = limit, .count_work = true});
-      EXPECT_EQ(run.accuracy(), expected.accuracy);
+      EXPECT_EQ(run.accuracy(), expected.accuracy());
       EXPECT_DOUBLE_EQ(run.mean_steps(), expected.mean_steps);
       EXPECT_NEAR(run.work.dense_macs(trained.network) / 200.0, expected.mean_work, 1e-6);
       for (std::size_t image = 0; image < run.predictions.size(); ++image) {

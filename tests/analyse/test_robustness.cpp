@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numeric>
 
 #include "analyse/json.h"
 #include "analyse/robustness.h"
@@ -153,6 +154,116 @@ TEST(Attacks, LeaveTheNetworkAsItWas) {
   attack(trained, {0.1}, 1);
   EXPECT_TRUE(std::ranges::equal(weights, network.parameters()[0].value));
   EXPECT_TRUE(std::ranges::equal(means, network.statistics()[0].mean));
+}
+
+/// Two classes of recordings of 4 frames of 8x8 places: events of class 0 are in the upper half,
+/// those of class 1 in the lower, none elsewhere.
+ImageSet recordings(int64_t samples) {
+  ImageSet set;
+  set.kind = SampleKind::events;
+  set.shape = {2, 8, 8};
+  set.frames = 4;
+  set.classes = 2;
+  set.first_id = 50;
+  std::vector<uint8_t> counts;
+  for (int64_t sample = 0; sample < samples; ++sample) {
+    set.labels.push_back(sample % 2);
+    for (int64_t i = 0; i < set.sample_bytes(); ++i) {
+      const auto bits =
+          draw4(7, Purpose::augmentation,
+                {.sample = static_cast<uint32_t>(sample), .block = static_cast<uint32_t>(i)});
+      const bool lower = i % 128 >= 64;
+      counts.push_back(lower == (sample % 2 == 1) ? static_cast<uint8_t>(bits[0] % 4) : 0);
+    }
+  }
+  set.pixels = std::move(counts);
+  return set;
+}
+
+int64_t sum_of(const Batch& batch) {
+  return std::accumulate(batch.counts.begin(), batch.counts.end(), int64_t{0});
+}
+
+TEST(EventNoise, RemovesAndAddsTheShareOfEvents) {
+  const ImageSet set = recordings(40);
+  const Batch clean = EvalLoader(set, 40).batch(0);
+  const auto events = static_cast<double>(sum_of(clean));
+  for (const double share : {0.0, 0.25, 0.5, 1.0}) {
+    Batch noisy = clean;
+    add_event_noise(noisy, share, 5);
+    // Half of what is added falls onto places that have no events otherwise.
+    int64_t elsewhere = 0;
+    for (int64_t i = 0; i < clean.counts.size(); ++i) {
+      const bool lower = i % 128 >= 64;
+      if (lower != (i / set.sample_bytes() % 2 == 1)) elsewhere += noisy.counts[i];
+    }
+    EXPECT_NEAR(static_cast<double>(elsewhere) / events, 0.5 * share, 0.02);
+    EXPECT_NEAR(static_cast<double>(sum_of(noisy)) / events, 1.0, 0.02);
+    if (share == 0.0) {
+      EXPECT_TRUE(std::ranges::equal(noisy.counts, clean.counts));
+    }
+    if (share == 1.0) {
+      EXPECT_EQ(sum_of(noisy), sum_of(clean)) << "each is removed, and each replaced";
+    }
+  }
+}
+
+TEST(EventNoise, OfARecordingDependsOnItselfAlone) {
+  const ImageSet set = recordings(6);
+  Batch together = EvalLoader(set, 6).batch(0);
+  Batch alone = EvalLoader(set, {4, 5}, 1).batch(0);
+  add_event_noise(together, 0.3, 5);
+  add_event_noise(alone, 0.3, 5);
+  EXPECT_TRUE(std::equal(alone.counts.begin(), alone.counts.end(),
+                         together.counts.data() + 4 * set.sample_bytes()));
+}
+
+TEST(EventNoise, KeepsWhatTheNetworkLearnedToBeTheMost) {
+  const ImageSet set = recordings(6);
+  Batch batch = EvalLoader(set, 6).batch(0);
+  for (uint8_t& count : batch.counts) count = count > 0 ? 1 : 0;
+  add_event_noise(batch, 0.5, 5, 1);
+  EXPECT_EQ(*std::ranges::max_element(batch.counts), 1);
+}
+
+TEST(EventNoise, OfAFullPlaceStaysAByte) {
+  ImageSet set = recordings(1);
+  set.pixels = std::vector<uint8_t>(static_cast<std::size_t>(set.sample_bytes()), 255);
+  Batch batch = EvalLoader(set, 1).batch(0);
+  add_event_noise(batch, 0.5, 5);
+  EXPECT_GT(*std::ranges::min_element(batch.counts), 200);
+}
+
+TEST(Robustness, OfRecordingsIsTheirNoise) {
+  const ImageSet set = recordings(80);
+  const EncoderSpec encoder{.kind = EncoderKind::events};
+  Network network({.input = {2, 8, 8}, .steps = 4, .stages = {Readout{.classes = 2}}}, 2);
+  // Class 1 is voted for by the lower half, class 0 by the upper.
+  for (Parameter& parameter : network.parameters()) {
+    for (int64_t i = 0; i < parameter.value.size(); ++i) {
+      parameter.value[i] = (i / 2 >= 64) == (i % 2 == 1) ? 0.01F : 0.0F;
+    }
+  }
+  const Sample sample{set, {0, 80}, encoder, 1};
+  const RobustnessStudy study = study_robustness(network, sample, {.noise = {0.2, 1.0}});
+  EXPECT_TRUE(study.events);
+  EXPECT_EQ(study.clean_accuracy, 100.0);
+  ASSERT_EQ(study.curves.size(), 1U);
+  EXPECT_EQ(study.curves[0].points[1].accuracy, 100.0) << "a fifth of noise hides nothing";
+  EXPECT_NEAR(study.curves[0].points[2].accuracy, 50.0, 20.0) << "nothing but noise";
+  EXPECT_TRUE(to_json(study).contains("no_gradient_attacks"));
+
+  const auto refusal = [&](const RobustnessOptions& options) -> std::string {
+    try {
+      study_robustness(network, sample, options);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_THAT(refusal({.fgsm = {0.1}}), HasSubstr("event recordings"));
+  EXPECT_THAT(refusal({.pgd = {0.1}}), HasSubstr("event recordings"));
+  EXPECT_THAT(refusal({.noise = {1.5}}), HasSubstr("expected at most 1"));
 }
 
 }  // namespace

@@ -66,6 +66,19 @@ TEST_F(Bench, TrainGivesTheFieldsOfEveryDensity) {
   }
 }
 
+TEST_F(Bench, StagesAddUpToTheTotal) {
+  for (const std::string kind : {"train", "infer"}) {
+    const Json result =
+        json_of(tiny(kind, {"--batch", "4", "--density", "0.1", "--json"})).at("results").at(0);
+    const auto seconds = result.at("seconds").get<std::vector<double>>();
+    double sum = 0.0;
+    for (const Json& stage : result.at("stages")) sum += stage.at("seconds").get<double>();
+    EXPECT_NEAR(sum, *std::ranges::min_element(seconds), 1e-9);
+    EXPECT_EQ(result.at("stages").back().at("name"), "other");
+    EXPECT_GE(result.at("stages").back().at("seconds"), 0.0);
+  }
+}
+
 TEST_F(Bench, InferTimesEveryBatch) {
   const Json report = json_of(tiny("infer", {"--batch", "1,4", "--density", "0.1", "--json"}));
   ASSERT_EQ(report.at("results").size(), 2U);
@@ -99,8 +112,9 @@ TEST_F(Bench, ScalingAddsTheOtherSizes) {
 
 TEST_F(Bench, AsText) {
   const std::string text = succeed(tiny("train", {"--batch", "4", "--density", "0.1"}));
-  EXPECT_THAT(text, AllOf(HasSubstr("images: mnist"), HasSubstr("images/s"),
-                          HasSubstr("weight gradient"), HasSubstr("sgd")));
+  EXPECT_THAT(
+      text, AllOf(HasSubstr("images: mnist"), HasSubstr("images/s"), HasSubstr("weight gradient"),
+                  HasSubstr("sgd"), HasSubstr("outside the stages"), HasSubstr("fastest repeat")));
 }
 
 TEST_F(Bench, Kernels) {

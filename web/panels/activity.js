@@ -10,6 +10,7 @@ panels.push({
   note: "Mean number of spikes of one image: a wave that travels through the layers.",
   has: (run) => Boolean(run.activity),
   absent: "Needs the test images: give their place with --data.",
+  measured: (run) => onSamples(run, run.activity.images),
   draw(body, run) {
     const layers = spikingLayers(run);
     chart(body, "spikes", {
@@ -30,8 +31,9 @@ panels.push({
   section: "Inside the network",
   title: "Spike rate of each layer",
   figure: "Fig. 4a",
-  note: "Spikes per neuron over all time steps, on a logarithmic scale: the number that energy hangs on.",
+  note: "Spikes per neuron over all time steps, on a logarithmic scale: energy is proportional to it.",
   has: (run) => Boolean(run.activity),
+  measured: (run) => onSamples(run, run.activity.images),
   draw(body, run) {
     const layers = spikingLayers(run);
     const rates = layers.map((layer) => layer.spike_rate);
@@ -49,9 +51,10 @@ panels.push({
       }] },
       scales: {
         x: axis("layer", { grid: { display: false } }),
-        y: axis("spikes per neuron", { type: "logarithmic", min: low, ticks: { callback: decadesOnly } }),
+        y: axis("spikes per neuron", { type: "logarithmic", min: low, ticks: { callback: logTick, autoSkip: false } }),
       },
-      plugins: { legend: { display: false }, tooltip: { callbacks: { label: (item) => `${significant(item.raw)} spikes per neuron` } } },
+      layout: { padding: { top: 18 } },
+      plugins: { legend: { display: false }, barValues: { text: (value) => significant(value, 2) }, tooltip: { callbacks: { label: (item) => `${significant(item.raw)} spikes per neuron` } } },
     });
   },
 });

@@ -1,8 +1,32 @@
 "use strict";
 
+// [section.key, value] of every setting that says what was trained; how often it was logged, and which way this machine finds
+// faster, do not.
+function comparableSettings(run) {
+  const left = ["run", "train.break_even"];
+  return Object.entries(run.settings ?? {}).flatMap(([section, group]) =>
+    (typeof group === "object" && group !== null && !Array.isArray(group)
+      ? Object.entries(group).map(([key, value]) => [`${section}.${key}`, settingText(value)])
+      : [[section, settingText(group)]]).filter(([name]) => !left.includes(section) && !left.includes(name)));
+}
+
+// For each run the settings that not all runs have alike: [name, value].
+function differingSettings(runs) {
+  const all = runs.map((run) => new Map(comparableSettings(run)));
+  const names = [...new Set(all.flatMap((settings) => [...settings.keys()]))];
+  const differing = names.filter((name) => new Set(all.map((settings) => settings.get(name))).size > 1);
+  return all.map((settings) => differing.map((name) => [name, settings.get(name) ?? kDash]));
+}
+
+function settingsCell(settings) {
+  if (settings.length === 0) return "none";
+  return element("span", { class: "differing" }, settings.map(([name, value]) =>
+    element("span", {}, element("i", {}, name), ` ${value.length > 40 ? `${value.slice(0, 40)}…` : value}`)));
+}
+
 // Several runs side by side, above the run that is looked at.
 function drawComparison(parent, runs) {
-  const section = slot(parent, "compare", "section");
+  const section = slot(parent, "compare", "section", { id: "section-side-by-side" });
   slot(section, "head", "h2").textContent = "Side by side";
   const grid = slot(section, "grid", "div", { class: "grid" });
   const card = (name, title, wide = false) => {
@@ -11,21 +35,26 @@ function drawComparison(parent, runs) {
     return slot(box, "body");
   };
   const known = (pick) => runs.some((run) => isNumber(pick(run)));
+  const differing = differingSettings(runs);
   const rows = [
-    ["test accuracy", (run) => testResult(run)?.accuracy, (v) => percent(v)],
+    ["test samples measured", (run) => run.exit?.images ?? run.energy?.images, whole],
+    ["test accuracy", (run) => testResult(run)?.accuracy, (v, run) => `${percent(v)}${isNumber(run.energy?.images) || !isNumber(v) ? "" : ` of ${whole(testResult(run).images)}`}`],
+    ["the same on the whole test set", (run) => wholeTest(run)?.accuracy, (v, run) => (isNumber(v) ? `${percent(v)} of ${whole(wholeTest(run).images)}` : kDash)],
     ["time steps", (run) => run.network.steps, whole],
     ["accuracy when leaving early", (run) => proposedExit(run)?.accuracy, (v) => percent(v)],
     ["steps when leaving early", (run) => proposedExit(run)?.exit_step, whole],
-    ["spikes per image", (run) => run.activity?.spikes_per_image, count],
-    ["energy per image", (run) => run.energy?.measured_pj, energy],
+    ["loss when leaving early, at most (points)", (run) => proposedExit(run)?.validation_loss_bound, (v) => fixed(v, 2)],
+    ["spikes per sample", (run) => run.activity?.spikes_per_image, count],
+    ["energy per sample", (run) => run.energy?.measured_pj, energy],
     ["ANN energy / energy", (run) => run.energy?.measured_ratio, times],
     ["ANN energy / energy, paper's form", (run) => run.energy?.paper_ratio, times],
-    ["time per image (ms)", (run) => run.energy?.cpu?.ms_per_image, (v) => significant(v)],
+    ["time per sample (ms)", timeOfAllSteps, (v) => significant(v)],
     ["parameters", (run) => run.network.parameters, count],
     ["neurons", (run) => run.network.neurons, count],
   ].filter(([, pick]) => known(pick));
   card("numbers", "Numbers", true).replaceChildren(table(["", ...runs.map((run) => run.name)],
-    rows.map(([label, pick, show]) => [label, ...runs.map((run) => show(pick(run)))])));
+    [["settings that differ", ...differing.map(settingsCell)],
+      ...rows.map(([label, pick, show]) => [label, ...runs.map((run) => show(pick(run), run))])], { marks: ["top"] }));
 
   const overlay = (name, title, lines, scales) => {
     const sets = runs.map((run, i) => ({ label: run.name, ...lineLook(runColour(i)), data: lines(run) })).filter((set) => set.data.length > 0);
@@ -42,6 +71,8 @@ function drawComparison(parent, runs) {
     { x: stepAxis("time step", Math.max(...runs.map((run) => run.network.steps))), y: axis("spikes per image", { min: 0 }) });
   overlay("exit", "Accuracy against steps taken", (run) => (run.exit?.sweep || []).map((row) => ({ x: row.exit_step, y: row.accuracy })).sort((a, b) => a.x - b.x),
     { x: axis("exit step", { type: "linear", ticks: { precision: 0 } }), y: axis("accuracy (%)") });
-  overlay("noise", "Accuracy against noise", (run) => attackCurve(run, "noise"),
-    { x: axis("σ of the noise", { type: "linear" }), y: axis("accuracy (%)") });
+  overlay("noise", "Accuracy against noise", (run) => (run.robustness?.events ? [] : attackCurve(run, "noise")),
+    { x: axis("σ of the noise (pixels in 0..1)", { type: "linear" }), y: axis("accuracy (%)") });
+  overlay("event-noise", "Accuracy against noise", (run) => (run.robustness?.events ? attackCurve(run, "noise") : []),
+    { x: axis("share of events removed and added", { type: "linear" }), y: axis("accuracy (%)") });
 }

@@ -9,6 +9,32 @@ function exitRow(run, view) {
 
 const proposedExit = (run) => run.exit?.sweep?.[run.exit.proposed];
 
+// Time of all steps: one number on the whole page, that of the table of rules where there is one.
+const timeOfAllSteps = (run) => run.exit?.methods?.[0]?.ms_per_image ?? run.energy?.cpu?.ms_per_image;
+
+const confidenceText = (run) => `with ${fixed(100 * (run.exit.bound_confidence ?? 0.95), 0)} % confidence`;
+
+// What is proposed and how certain that is, or why nothing is.
+function proposalText(run) {
+  const { exit } = run;
+  const chosen = proposedExit(run);
+  const validation = `${whole(exit.validation_images)} validation ${sampleWord(run)}`;
+  if (chosen) {
+    const change = `${chosen.validation_loss < 0 ? "gains" : "costs"} ${fixed(Math.abs(chosen.validation_loss), 2)}`;
+    return `Proposed: ${significant(chosen.threshold, 3)}. On ${validation} it ${change} points of accuracy; ${confidenceText(run)} it costs at most ${fixed(chosen.validation_loss_bound, 2)} on others, and up to ` +
+      `${significant(exit.max_loss, 2)} are allowed.`;
+  }
+  if (!exit.validation_images) return `Nothing is proposed: the run kept no validation ${sampleWord(run)}.`;
+  const first = exit.sweep.find((row) => row.exit_step < run.network.steps);
+  if (!isNumber(first?.validation_loss_bound)) return "Nothing is proposed: every threshold takes all steps.";
+  const needed = isNumber(exit.validation_images_needed)
+    ? ` At this loss at least ${whole(exit.validation_images_needed)} validation ${sampleWord(run)} would be needed.` : "";
+  return `Nothing is proposed: as far as ${validation} tell, stopping after ${first.exit_step} steps may cost up to ` +
+    `${fixed(first.validation_loss_bound, 2)} points (${confidenceText(run)}), and ${significant(exit.max_loss, 2)} are allowed.${needed}`;
+}
+
+const exitMeasured = (run) => `${onSamples(run, run.exit.images)} Times on the first ${whole(run.exit.timed_images)} of them.`;
+
 // What `bntt exit` calls its methods, in words.
 const kMethods = {
   "all-steps": "all steps",
@@ -34,6 +60,7 @@ panels.push({
   note: "Inference stops after the last step at which any layer's mean γ reaches the threshold: known before the first image.",
   has: (run) => Boolean(run.exit?.sweep?.length),
   absent: "Needs γ per time step and the test images.",
+  measured: exitMeasured,
   draw(body, run, view, redraw) {
     const { sweep } = run.exit;
     const index = sweep.indexOf(exitRow(run, view));
@@ -54,17 +81,16 @@ panels.push({
     const full = sweep.reduce((a, b) => (b.exit_step > a.exit_step ? b : a));
     control.querySelector("output").textContent = significant(row.threshold, 2);
     const share = (value, of) => (isNumber(value) && isNumber(of) && of > 0 ? `${fixed((100 * value) / of, 0)} % of all steps'` : null);
-    slot(body, "numbers", "div", { class: "numbers" }).replaceChildren(
+    slot(body, "numbers", "div", { class: "numbers" }).replaceChildren(...[
       numberCard("Accuracy", fixed(row.accuracy, 2), "%", points(row.accuracy - full.accuracy)),
       numberCard("Steps", whole(row.exit_step), `of ${run.network.steps}`, index === run.exit.proposed ? "proposed" : null),
+      isNumber(row.validation_loss_bound) ? numberCard("Loss at most", fixed(row.validation_loss_bound, 2), "points", confidenceText(run)) : null,
       numberCard("Energy", ...energyParts(row.energy_pj), share(row.energy_pj, full.energy_pj)),
       numberCard("Time per image", significant(row.ms_per_image), "ms", share(row.ms_per_image, full.ms_per_image)),
       numberCard("Synapse work", fixed(100 * row.synapse_work, 0), "%", "of all steps'"),
-      numberCard("Spikes", ...countParts(row.spikes_per_image), share(row.spikes_per_image, full.spikes_per_image)));
-    const chosen = proposedExit(run);
-    slot(body, "told", "p", { class: "absent" }).textContent = chosen
-      ? `Proposed: ${significant(chosen.threshold, 2)}, which stops earliest while validation accuracy falls by at most ${significant(run.exit.max_loss, 2)} points.`
-      : "Nothing is proposed: the run kept no validation images.";
+      numberCard("Spikes", ...countParts(row.spikes_per_image), share(row.spikes_per_image, full.spikes_per_image)),
+    ].filter(Boolean));
+    slot(body, "told", "p", { class: "told" }).textContent = proposalText(run);
   },
 });
 
@@ -75,6 +101,7 @@ panels.push({
   figure: "Fig. 6",
   note: "Accuracy holds while steps fall, up to the threshold at which steps that matter are cut.",
   has: (run) => Boolean(run.exit?.sweep?.length),
+  measured: (run) => onSamples(run, run.exit.images),
   draw(body, run, view) {
     const { sweep } = run.exit;
     const row = exitRow(run, view);
@@ -104,15 +131,17 @@ panels.push({
   wide: true,
   note: "The paper's rule stops every image at one step. Confidence lets each image go when it is sure; windows skip a layer at the steps at which its γ is small.",
   has: (run) => run.exit?.methods?.length > 0,
+  measured: (run) => `${exitMeasured(run)} Settings chosen on ${whole(run.exit.validation_images)} validation ${sampleWord(run)}: a rule ` +
+    `is listed if its loss is at most ${significant(run.exit.max_loss, 2)} points ${confidenceText(run)}.`,
   draw(body, run) {
     const { methods } = run.exit;
     const [base] = methods;
     slot(body, "table").replaceChildren(table(
-      ["rule", "accuracy", "mean steps", "synapse work", "spikes", "energy", "ms per image", "speed"],
+      ["rule", "accuracy", "loss at most", "mean steps", "synapse work", "spikes", "energy", "ms per image", "speed"],
       methods.map((method) => [
         [Object.hasOwn(kMethods, method.name) ? kMethods[method.name] : method.name,
           element("span", { class: "sub" }, methodSettings(method))],
-        percent(method.accuracy), fixed(method.mean_steps, 2), percent(100 * method.synapse_work, 1),
+        percent(method.accuracy), method === base ? "" : fixed(method.validation_loss_bound, 2), fixed(method.mean_steps, 2), percent(100 * method.synapse_work, 1),
         count(method.spikes_per_image), energy(method.energy_pj), significant(method.ms_per_image),
         times(base.ms_per_image / method.ms_per_image),
       ])));
@@ -128,8 +157,8 @@ panels.push({
   has: (run) => run.exit?.windows?.length > 0,
   draw(body, run) {
     const { windows } = run.exit;
-    const made = table(["", ...windows[0].active.map((_, i) => i + 1)],
-      windows.map((stage) => [stage.name, ...stage.active.map(() => "")]), { className: "matrix" });
+    const made = evenTable(["", ...windows[0].active.map((_, i) => i + 1)],
+      windows.map((stage) => [stage.name, ...stage.active.map(() => "")]), 1.9);
     [...made.querySelectorAll("tbody tr")].forEach((row, i) => [...row.querySelectorAll("td")].forEach((cell, step) => {
       const works = windows[i].active[step];
       cell.title = `${windows[i].name}, step ${step + 1}: ${works ? "works" : "rests"}`;

@@ -56,21 +56,19 @@ panels.push({
     const kept = counts.map((row, i) => ({ row, step: i + 1 })).slice(first, first + chosen.active_steps);
     const stride = Math.ceil(kept.length / 16);
     const shown = kept.filter((_, i) => i % stride === 0);
-    const bins = shown[0].row.length;
-    const width = (high - low) / bins;
+    const width = (high - low) / shown[0].row.length;
     const largest = Math.max(1, ...shown.flatMap(({ row }) => row));
     const ridge = 2.6;  // how far the highest peak reaches over its neighbours
     const sets = shown.map(({ row, step }, i) => {
       const base = shown.length - 1 - i;
       const colour = sequential(shown.length > 1 ? i / (shown.length - 1) : 0);
       const total = Math.max(1, row.reduce((sum, n) => sum + n, 0));
-      const at = (bin, n) => ({ x: low + (bin + 0.5) * width, y: base + (ridge * n) / largest, share: n / total });
+      const at = (edge, n) => ({ x: low + edge * width, y: base + (ridge * n) / largest, share: n / total, middle: low + (edge + 0.5) * width });
       return {
-        label: `step ${step}`, borderColor: colour, borderWidth: 1.5, pointRadius: 0, tension: 0.35,
-        cubicInterpolationMode: "monotone",
+        label: `step ${step}`, borderColor: colour, borderWidth: 1.5, pointRadius: 0, stepped: true,
         backgroundColor: sequential(shown.length > 1 ? i / (shown.length - 1) : 0, 0.35),
         fill: { value: base }, order: -i,
-        data: [at(-1, 0), ...row.map((n, bin) => at(bin, n)), at(bins, 0)],
+        data: [at(0, 0), ...row.map((n, bin) => at(bin, n)), at(row.length, 0)],
       };
     });
     chart(body, "gamma-histogram", {
@@ -88,7 +86,7 @@ panels.push({
       plugins: {
         legend: { display: false },
         tooltip: { callbacks: {
-          title: (items) => `γ ≈ ${fixed(items[0]?.raw.x, 2)}`,
+          title: (items) => `γ ≈ ${fixed(items[0]?.raw.middle, 2)}`,
           label: (item) => `${item.dataset.label}: ${percent(100 * item.raw.share, 1)} of channels`,
         } },
       },

@@ -1,8 +1,15 @@
 "use strict";
 
-// Of what training noted at its end and what this report measured, the one with more images.
-const testResult = (run) => [run.learning.test, run.activity, run.energy].filter((result) => isNumber(result?.accuracy))
-  .reduce((best, result) => (best && best.images >= result.images ? best : result), null);
+// What the report measured itself, on the same samples as its other numbers; otherwise what training noted at its end.
+function testResult(run) {
+  const { exit, energy: joules, learning } = run;
+  if (isNumber(exit?.methods?.[0]?.accuracy)) return { accuracy: exit.methods[0].accuracy, images: exit.images };
+  if (isNumber(joules?.accuracy)) return joules;
+  return isNumber(learning.test?.accuracy) ? learning.test : null;
+}
+
+// The whole test set, where training has seen more of it than the report.
+const wholeTest = (run) => (isNumber(run.learning.test?.accuracy) && run.learning.test.images > (testResult(run)?.images ?? 0) ? run.learning.test : null);
 
 // [label, value, unit, detail] of everything worth a large number; what is not known is left out.
 function headlineNumbers(run) {
@@ -10,32 +17,43 @@ function headlineNumbers(run) {
   const { learning, energy: joules, activity, network } = run;
   const best = Math.max(...(learning?.epochs || []).map((e) => e.validation_accuracy).filter(isNumber));
   const test = testResult(run);
+  const all = wholeTest(run);
   if (isNumber(test?.accuracy)) {
-    cards.push(["Test accuracy", fixed(test.accuracy, 2), "%", `${whole(test.images)} images, all ${network.steps} steps`]);
+    cards.push(["Test accuracy", fixed(test.accuracy, 2), "%",
+      `all ${network.steps} steps, ${whole(test.images)} ${sampleWord(run)}${all ? `; ${percent(all.accuracy)} on all ${whole(all.images)}` : ""}`]);
   } else if (isNumber(best)) {
     cards.push(["Validation accuracy", fixed(best, 2), "%", `best of ${learning.epochs.length} epochs`]);
   }
   const proposed = proposedExit(run);
   if (proposed) {
-    const all = run.exit.methods[0]?.accuracy;
     cards.push(["Leaving early", fixed(proposed.accuracy, 2), "%",
-      `after ${proposed.exit_step} of ${network.steps} steps; ${percent(all)} with all, on the same ${whole(run.exit.images)} images`]);
+      `after ${proposed.exit_step} of ${network.steps} steps; costs at most ${fixed(proposed.validation_loss_bound, 2)} points ${confidenceText(run)}`]);
+  } else if (run.exit?.sweep?.length) {
+    cards.push(["Leaving early", kDash, "", "nothing is proposed: see there"]);
   }
   if (isNumber(joules?.measured_ratio)) {
-    cards.push(["Energy against an ANN", significant(joules.measured_ratio), "× less",
-      `${energy(joules.measured_pj)} per image, ANN ${energy(joules.ann_pj)}`]);
+    cards.push(["Energy against an ANN", ...lessParts(joules.measured_ratio),
+      `${energy(joules.measured_pj)} per ${sampleWord(run).slice(0, -1)}, ANN ${energy(joules.ann_pj)}`]);
   }
   if (activity) {
-    cards.push(["Spikes per image", ...countParts(activity.spikes_per_image),
+    cards.push([`Spikes per ${sampleWord(run).slice(0, -1)}`, ...countParts(activity.spikes_per_image),
       `${fixed((100 * activity.spikes_per_image) / (network.neurons * network.active_steps), 1)} % of neuron-steps fire`]);
   }
-  if (isNumber(joules?.cpu?.ms_per_image)) {
-    cards.push(["Time per image", significant(joules.cpu.ms_per_image), "ms",
+  const time = timeOfAllSteps(run);
+  if (isNumber(time)) {
+    cards.push([`Time per ${sampleWord(run).slice(0, -1)}`, significant(time), "ms",
       proposed ? `${significant(proposed.ms_per_image)} ms when leaving early` : `${joules.cpu.threads} threads`]);
   }
   if (isNumber(network.parameters)) cards.push(["Parameters", ...countParts(network.parameters),
     `${count(network.neurons)} neurons, ${count(network.macs)} MACs per step`]);
   return cards;
+}
+
+function headlineMeasured(run) {
+  const images = run.exit?.images ?? run.energy?.images;
+  const timed = run.exit?.timed_images ?? run.energy?.cpu?.images;
+  if (!isNumber(images)) return "";
+  return `Measured on ${firstSamples(run, images)}, times on the first ${whole(timed)} of them with ${whole(run.energy?.cpu?.threads)} threads.`;
 }
 
 function drawHeadline(parent, run) {
@@ -51,4 +69,5 @@ function drawHeadline(parent, run) {
   if (run.missing) title.append(element("p", { class: "missing" }, `Without what needs images: ${run.missing}`));
   slot(parent, "numbers", "div", { class: "numbers" })
     .replaceChildren(...headlineNumbers(run).map((card) => numberCard(...card)));
+  slot(parent, "measured", "p", { class: "measured" }).textContent = headlineMeasured(run);
 }

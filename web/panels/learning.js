@@ -7,6 +7,7 @@ panels.push({
   note: "Training accuracy is that of the batches since the line before; validation is on images never trained on.",
   has: (run) => run.learning.steps.length > 0 || run.learning.epochs.length > 0,
   absent: "Nothing logged yet.",
+  measured: (run) => (run.samples?.validation > 0 ? `Validation on ${whole(run.samples.validation)} ${sampleWord(run)}.` : ""),
   draw(body, run) {
     const { steps, epochs } = run.learning;
     const colours = [styleColour("faint"), styleColour("accent")];
@@ -43,7 +44,7 @@ panels.push({
         x: axis("training step", { type: "linear", bounds: "data", min: 0, ticks: { includeBounds: false } }),
         y: axis("loss", { min: 0 }),
         rate: axis("learning rate", { type: "logarithmic", position: "right", grid: { drawOnChartArea: false },
-          ticks: { callback: decadesOnly } }),
+          ticks: { callback: logTick, autoSkip: false } }),
       },
     });
   },

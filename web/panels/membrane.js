@@ -8,6 +8,7 @@ panels.push({
   title: "Membrane potential",
   note: "Share of neuron-steps at each potential, at the moment of comparison with the threshold. What lies to the right of it fires; the ends hold all that lies beyond.",
   has: (run) => membraneLayers(run).length > 0,
+  measured: (run) => onSamples(run, run.activity.detail_images),
   draw(body, run) {
     const layers = membraneLayers(run);
     chart(body, "membrane", {
@@ -16,10 +17,9 @@ panels.push({
       data: { datasets: layers.map((layer) => {
         const { low, high, counts } = layer.membrane.histogram;
         const all = Math.max(1, counts.reduce((sum, n) => sum + n, 0));
-        const width = (high - low) / counts.length;
         return {
-          label: layer.name, ...lineLook(layerColour(run, layer.name)), ...manyPoints, tension: 0.3,
-          data: counts.map((n, bin) => ({ x: low + (bin + 0.5) * width, y: (100 * n) / all })),
+          label: layer.name, ...lineLook(layerColour(run, layer.name)), ...manyPoints, stepped: true,
+          data: histogramSteps(low, high, counts.map((n) => (100 * n) / all)),
         };
       }) },
       scales: { x: axis("membrane potential", { type: "linear" }), y: axis("share (%)", { min: 0 }) },
@@ -34,6 +34,7 @@ panels.push({
   figure: "Section 3.3",
   note: "The paper reads γ as a firing threshold √(σ²+ε)/γ·θ on the raw current. Checked here, where γ > 0: a neuron with that threshold beside the real one; once as in the paper, once with the mean current taken off.",
   has: (run) => (run.activity?.stages ?? []).some((stage) => stage.effective_threshold),
+  measured: (run) => onSamples(run, run.activity.detail_images),
   draw(body, run) {
     const stages = run.activity.stages.filter((stage) => stage.effective_threshold);
     const share = (value) => percent(100 * value, 1);

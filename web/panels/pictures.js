@@ -1,11 +1,13 @@
 "use strict";
 
+const matrixSum = (run) => run.pictures?.matrix?.flat().reduce((sum, n) => sum + n, 0);
+
 panels.push({
   id: "inputs",
   section: "Pictures",
   title: "What the network sees",
   wide: true,
-  note: "Test images, and the spikes added up from the first step on.",
+  note: "Samples of the test set, and the spikes added up from the first step on.",
   has: (run) => run.pictures?.samples?.length > 0,
   absent: "Needs the test images: give their place with --data.",
   draw(body, run) {
@@ -30,11 +32,12 @@ panels.push({
   wide: true,
   note: "The pairs that are mixed up most often, with the mistakes the network was surest of.",
   has: (run) => run.pictures?.confusions?.length > 0,
+  measured: (run) => onSamples(run, matrixSum(run)),
   draw(body, run) {
     slot(body, "list", "div", { class: "confusions" }).replaceChildren(...run.pictures.confusions.map((pair) =>
       element("div", { class: "confusion" },
         element("div", { class: "pair" }, pair.truth, element("i", {}, " taken for "), pair.predicted),
-        element("div", { class: "count" }, `${whole(pair.count)} images, ${percent(100 * pair.share, 1)} of the class`),
+        element("div", { class: "count" }, `${whole(pair.count)} ${sampleWord(run)}, ${percent(100 * pair.share, 1)} of the class`),
         element("div", { class: "strip" }, pair.examples.map((example) => element("figure", {},
           picture(example.image, `${pair.truth} taken for ${pair.predicted}`),
           element("figcaption", {}, percent(100 * example.confidence, 0))))))));
@@ -48,14 +51,15 @@ panels.push({
   wide: true,
   note: "Rows: what it is. Columns: what the network says. In per cent of the row.",
   has: (run) => run.pictures?.matrix?.length > 0 && run.pictures.matrix.length <= 20,
+  measured: (run) => onSamples(run, matrixSum(run)),
   draw(body, run) {
     const { matrix, classes } = run.pictures;
     const shares = matrix.map((row) => {
       const all = Math.max(1, row.reduce((sum, n) => sum + n, 0));
       return row.map((n) => (100 * n) / all);
     });
-    const made = table(["", ...classes], shares.map((row, i) => [classes[i], ...row.map((share) => (share >= 0.05 ? fixed(share, 1) : ""))]),
-      { className: "matrix" });
+    const made = evenTable(["", ...classes], shares.map((row, i) => [classes[i], ...row.map((share) => (share >= 0.05 ? fixed(share, 1) : ""))]),
+      3.6);
     [...made.querySelectorAll("tbody tr")].forEach((row, i) => [...row.querySelectorAll("td")].forEach((cell, j) => {
       const colour = styleColour(i === j ? "good" : "bad");
       if (shares[i][j] >= 0.05) cell.style.backgroundColor = faded(colour, Math.min(0.6, i === j ? (0.5 * shares[i][j]) / 100 : 0.08 + shares[i][j] / 25));

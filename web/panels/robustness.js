@@ -1,17 +1,19 @@
 "use strict";
 
-// ε counts in 1/255, as it is quoted; σ in pixels of 0..1.
+// ε counts in 1/255, as it is quoted; σ in pixels of 0..1; noise on events in shares of them.
 const attackCurve = (run, kind) => (run.robustness?.curves.find((curve) => curve.kind === kind)?.points ?? [])
   .map((point) => ({ x: kind === "noise" ? point.strength : 255 * point.strength, y: point.accuracy }));
 
-const attackPanel = (id, title, note, names, unit) => ({
+const attackPanel = (id, title, note, names, unit, more) => ({
   id,
   section: "Robustness",
   title,
-  figure: id === "noise" ? "Fig. 4b" : "App. F",
+  figure: { noise: "Fig. 4b", attack: "App. F" }[id],
   note,
-  has: (run) => names.some(([kind]) => attackCurve(run, kind).length > 1),
+  has: (run) => Boolean(run.robustness?.events) === Boolean(more?.events) && names.some(([kind]) => attackCurve(run, kind).length > 1),
   absent: "Not measured: leave out --no-attack to have it.",
+  measured: (run) => onSamples(run, run.robustness.images),
+  ...more,
   draw(body, run) {
     const present = names.filter(([kind]) => attackCurve(run, kind).length > 1);
     const look = ["accent", "bad", "good"];
@@ -25,16 +27,19 @@ const attackPanel = (id, title, note, names, unit) => ({
       })) },
       scales: {
         x: axis(unit, { type: "linear" }),
-        y: axis("accuracy (%)", { suggestedMin: 0 }),
+        y: axis("accuracy (%)"),
       },
     });
-    slot(body, "images", "p", { class: "absent" }).textContent = `On the first ${whole(run.robustness.images)} test images.`;
   },
 });
 
 panels.push(attackPanel("noise", "Accuracy against noise",
   "Gaussian noise on the pixels, before they become spikes.", [["noise", "Gaussian noise"]],
   "σ of the noise (pixels in 0..1)"));
+panels.push(attackPanel("event-noise", "Accuracy against noise",
+  "Each event is removed with this probability, and as many are added to its frame at random places on average: 1 would leave nothing but noise.",
+  [["noise", "events removed and added"]], "share of events removed and added", { events: true }));
 panels.push(attackPanel("attack", "Accuracy under attack",
   "Each pixel moves by at most ε, in the worst direction that the network's own gradient shows; PGD takes several steps.",
-  [["fgsm", "FGSM"], ["pgd", "PGD"]], "ε (in 1/255)"));
+  [["fgsm", "FGSM"], ["pgd", "PGD"]], "ε (in 1/255)",
+  { instead: (run) => run.robustness?.no_gradient_attacks && `There is none on event recordings: ${run.robustness.no_gradient_attacks}.` }));

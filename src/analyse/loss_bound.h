@@ -1,0 +1,43 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace bntt {
+
+/// The one-sided confidence of every bound that a proposal rests on.
+inline constexpr double kBoundConfidence = 0.95;
+
+/// The same samples answered twice: with all steps, and under a rule that stops earlier.
+struct PairedAnswers {
+  int64_t samples = 0;
+  int64_t lost = 0;    ///< right with all steps, wrong under the rule
+  int64_t gained = 0;  ///< wrong with all steps, right under the rule
+
+  /// Points of accuracy that the rule costs on these samples; negative where it gains.
+  double loss() const;
+};
+/// `whole` and `rule` say for each sample whether the answer is right.
+PairedAnswers paired_answers(const std::vector<bool>& whole, const std::vector<bool>& rule);
+
+/// The largest share of a population that is still plausible when `count` of `samples` have the
+/// property: P(X <= count) = 1 − confidence (Clopper and Pearson).
+double upper_share(int64_t count, int64_t samples, double confidence);
+double lower_share(int64_t count, int64_t samples, double confidence);
+
+/// Points of accuracy that the rule costs at most, with this confidence, on samples not seen. The
+/// equation stands in docs/analyses.md. Without a sample: 100.
+double loss_bound(const PairedAnswers& answers, double confidence = kBoundConfidence);
+
+/// The fewest samples on which a rule that changes no answer is shown to cost at most `max_loss`
+/// points; absent where no number suffices (0 points).
+std::optional<int64_t> least_samples(double max_loss, double confidence = kBoundConfidence);
+
+/// About how many samples would show that a rule costs at most `max_loss` points, if it went on
+/// losing and gaining the shares seen here; absent where the loss seen is already larger, or so
+/// near that no affordable number suffices.
+std::optional<int64_t> samples_needed(const PairedAnswers& seen, double max_loss,
+                                      double confidence = kBoundConfidence);
+
+}  // namespace bntt
