@@ -15,10 +15,11 @@ function(bntt_module name)
 endfunction()
 
 # Options are structs with defaults: a designated initialiser may name only some fields (-Wno-missing-field-initializers).
-# GCC 12 sees overlaps in string concatenation that are not there (-Wno-restrict, GCC bug 105651).
+# GCC 12 sees overlaps in string concatenation that are not there (-Wno-restrict, GCC bug 105651), and
+# uninitialised strings in aggregates that are moved into a list (-Wno-maybe-uninitialized); sanitizers look for real ones.
 # Rounding is contract (a last bit can flip a spike): no fast maths, no contraction into fused multiply-adds.
 add_library(bntt_options INTERFACE)
 target_compile_options(bntt_options INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Wno-missing-field-initializers -ffp-contract=off
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>
+  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict;-Wno-maybe-uninitialized>
   $<$<BOOL:${BNTT_WERROR}>:-Werror>)

@@ -67,7 +67,7 @@ void expect_room(const TensorFile& file, const std::string& origin,
   for (const Tensor& tensor : file.tensors) found += tensor.bytes.size();
   int64_t expected = 0;
   for (const StagePlan& plan : plans) {
-    expected += plan.parameters() * static_cast<int64_t>(sizeof(float));
+    expected += plan.parameters * static_cast<int64_t>(sizeof(float));
   }
   if (found < expected) {
     fail("{}: holds {} bytes of tensors, expected at least {} for this model and image size",

@@ -22,6 +22,7 @@ std::string shape_text(const MapShape& shape) {
 struct Totals {
   int64_t weights = 0;
   int64_t gains = 0;
+  int64_t parameters = 0;
   int64_t neurons = 0;
   int64_t macs = 0;
 };
@@ -31,22 +32,26 @@ Totals totals_of(const std::vector<StagePlan>& stages) {
   for (const StagePlan& plan : stages) {
     totals.weights += plan.weights;
     totals.gains += plan.gains;
+    totals.parameters += plan.parameters;
     totals.neurons += plan.neurons;
     totals.macs += plan.macs;
   }
   return totals;
 }
 
+Json shape_list(const MapShape& shape) { return {shape.channels, shape.height, shape.width}; }
+
 Json json_report(const Network& network, const std::vector<Json>& logged) {
   Json stages = Json::array();
   for (std::size_t i = 0; i < network.stages().size(); ++i) {
     const StagePlan& plan = network.stages()[i];
     Json stage{{"name", plan.name},
-               {"input", {plan.input.channels, plan.input.height, plan.input.width}},
-               {"output", {plan.output.channels, plan.output.height, plan.output.width}},
+               {"input", shape_list(plan.branches.front().input)},
+               {"output", shape_list(plan.output)},
+               {"branches", plan.branches.size()},
                {"weights", plan.weights},
                {"gains", plan.gains},
-               {"parameters", plan.parameters()},
+               {"parameters", plan.parameters},
                {"neurons", plan.neurons},
                {"macs", plan.macs},
                {"first_step", plan.first_step},
@@ -57,7 +62,7 @@ Json json_report(const Network& network, const std::vector<Json>& logged) {
   const Totals totals = totals_of(network.stages());
   Json report{{"network", parse_json(to_json(network.spec()), "network")},
               {"stages", stages},
-              {"parameters", totals.weights + totals.gains},
+              {"parameters", totals.parameters},
               {"neurons", totals.neurons},
               {"macs", totals.macs}};
   if (!logged.empty()) {
@@ -70,8 +75,12 @@ void print_stages(const Network& network) {
   fmt::print("{:<8} {:>14} {:>14} {:>10} {:>8} {:>9} {:>12}\n", "stage", "input", "output",
              "weights", "gains", "neurons", "MACs/step");
   for (const StagePlan& plan : network.stages()) {
-    fmt::print("{:<8} {:>14} {:>14} {:>10} {:>8} {:>9} {:>12}\n", plan.name, shape_text(plan.input),
-               shape_text(plan.output), plan.weights, plan.gains, plan.neurons, plan.macs);
+    for (const BranchPlan& branch : plan.branches) {
+      const bool first = &branch == &plan.branches.front();
+      fmt::print("{:<8} {:>14} {:>14} {:>10} {:>8} {:>9} {:>12}\n", first ? plan.name : "  +",
+                 shape_text(branch.input), first ? shape_text(plan.output) : "", branch.weights,
+                 branch.gains, first ? std::to_string(plan.neurons) : "", branch.macs);
+    }
   }
   const Totals totals = totals_of(network.stages());
   fmt::print("{:<8} {:>14} {:>14} {:>10} {:>8} {:>9} {:>12}\n", "total", "", "", totals.weights,
@@ -105,7 +114,7 @@ void print_density(const Network& network, const std::vector<Json>& logged) {
   if (logged.empty() || !logged.back().contains("density")) return;
   fmt::print("\nneuron-steps that fire, in training batches (%)\n{:<12}", "after step");
   for (const StagePlan& plan : network.stages()) {
-    if (!plan.readout) fmt::print(" {:>7}", plan.name);
+    if (plan.spikes()) fmt::print(" {:>7}", plan.name);
   }
   fmt::print("\n");
   // A handful of rows is enough to see it fall.

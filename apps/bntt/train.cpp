@@ -9,7 +9,6 @@
 #include "command.h"
 #include "data_options.h"
 #include "interrupt.h"
-#include "layers/conv_winograd.h"
 #include "progress.h"
 #include "train/break_even_table.h"
 #include "train/presets.h"
@@ -114,18 +113,6 @@ TrainHooks screen_hooks(Progress& progress, Rate& rate, int64_t batch_size,
   };
   hooks.stop = std::move(stop);
   return hooks;
-}
-
-/// From which density of input spikes on each convolution goes dense.
-std::string dense_above_text(const Network& network) {
-  std::string text = "dense above (spikes per input, forward/weight gradient):";
-  for (std::size_t i = 0; i < network.stages().size(); ++i) {
-    const StagePlan& plan = network.stages()[i];
-    if (plan.synapse != SynapseKind::conv3x3 || !ConvWinograd::suits(plan)) continue;
-    const BreakEven& stage = network.break_even()[i];
-    text += fmt::format(" {} {:.2f}/{:.2f}", plan.name, stage.forward, stage.weight_gradient);
-  }
-  return text;
 }
 
 int train(const TrainArguments& arguments) {

@@ -27,6 +27,15 @@ NetworkSpec vgg16(const ZooOptions& options);
 NetworkSpec cao_net(const ZooOptions& options);
 NetworkSpec dvs_net(const ZooOptions& options);
 
+/// tdBN's and TET's: blocks of 128, 256 and 512 channels, whose shortcut joins before the neurons.
+NetworkSpec resnet19(const ZooOptions& options);
+/// He's 16/32/64 form with 1x1 shortcuts; the conversion papers take it with norm `none`.
+NetworkSpec resnet20(const ZooOptions& options);
+/// For 32x32 images: the spikes of a block and of its shortcut are added up after firing.
+NetworkSpec sew_resnet18(const ZooOptions& options);
+/// For 32x32 images: a real-valued current runs through the network, and neurons read it.
+NetworkSpec ms_resnet18(const ZooOptions& options);
+
 std::vector<std::string> zoo_names();
 /// Throws Error for an unknown name, with the nearest known one.
 NetworkSpec zoo_network(std::string_view name, const ZooOptions& options);

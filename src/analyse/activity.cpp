@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 
 #include "analyse/effective_threshold.h"
@@ -43,7 +44,7 @@ StageActivity describe_stage(const Network& network, std::size_t i, const Infere
                       .neurons = plan.neurons,
                       .first_step = plan.first_step,
                       .active_steps = plan.active_steps};
-  if (!plan.readout) {
+  if (plan.spikes()) {
     stage.spikes_per_step = per_image(run.activity.spikes[i], run.sums.images);
     const double spikes =
         std::accumulate(stage.spikes_per_step.begin(), stage.spikes_per_step.end(), 0.0);
@@ -62,7 +63,7 @@ int64_t images_per_trace(const Network& network) {
   constexpr int64_t kFloats = 64 << 20;
   int64_t per_image = 0;
   for (const StagePlan& plan : network.stages()) {
-    per_image += plan.output.size() * plan.active_steps;
+    per_image += std::ssize(plan.branches) * plan.output.size() * plan.active_steps;
   }
   return std::clamp<int64_t>(kFloats / per_image, 1, 64);
 }
@@ -73,9 +74,9 @@ void replay_stages(Network& network, const Sample& sample, const ActivityOptions
   range.end = std::min(range.end, range.begin + options.detail_images);
   if (range.size() == 0) return;
   study.detail_images = range.size();
-  std::vector<StageReplay> replays;
-  for (std::size_t i = 0; i + 1 < network.stages().size(); ++i) {
-    replays.emplace_back(network, i, options.bins);
+  std::map<std::size_t, StageReplay> replays;  // by stage
+  for (std::size_t i = 0; i < network.stages().size(); ++i) {
+    if (network.stages()[i].spikes()) replays.try_emplace(i, network, i, options.bins);
   }
   const EvalLoader loader(sample.images, range, images_per_trace(network));
   for (int64_t b = 0; b < loader.batches(); ++b) {
@@ -83,13 +84,11 @@ void replay_stages(Network& network, const Sample& sample, const ActivityOptions
     const Trace trace = network.forward(
         encode(batch, active_steps(network.spec()), sample.encoder, sample.seed, kEvaluationEpoch),
         NormMode::running);
-    for (std::size_t i = 0; i < replays.size(); ++i) {
-      replays[i].add(trace.stages[i], batch.size());
-    }
+    for (auto& [stage, replay] : replays) replay.add(trace.stages[stage], batch.size());
   }
-  for (std::size_t i = 0; i < replays.size(); ++i) {
-    study.stages[i].membrane = replays[i].membrane();
-    study.stages[i].effective_threshold = replays[i].effective_threshold();
+  for (const auto& [stage, replay] : replays) {
+    study.stages[stage].membrane = replay.membrane();
+    study.stages[stage].effective_threshold = replay.effective_threshold();
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/threads.h"
+#include "layers/neurons/neurons.h"
 
 namespace bntt {
 namespace {
@@ -16,8 +17,9 @@ double share(int64_t part, int64_t whole) {
 
 StageReplay::StageReplay(const Network& network, std::size_t stage, int64_t bins)
     : plan_(network.stages()[stage]),
-      dynamics_(kernels::dynamics_of(plan_.neuron, network.spec().propagation)),
-      fixed_statistics_(network.statistics()[stage].rows > 0),
+      dynamics_(*make_neurons(plan_, network.spec().propagation)
+                     ->dynamics(network.neuron_parameters(stage))),
+      fixed_statistics_(plan_.branches.size() == 1 && !network.norm_statistics(stage).empty()),
       low_(-3.0 * plan_.neuron.threshold),
       high_(3.0 * plan_.neuron.threshold) {
   sums_.histogram.resize(bins, 0);
@@ -29,7 +31,7 @@ void StageReplay::add(const StageTrace& trace, int64_t batch) {
     for (int64_t step = 0; step < plan_.active_steps; ++step) {
       std::vector<double> thresholds;
       for (int64_t c = 0; c < channels; ++c) {
-        const float scale = trace.norm.scale[step * channels + c];
+        const float scale = trace.branches.front().norm.scale[step * channels + c];
         if (scale > 0.0F) thresholds.push_back(plan_.neuron.threshold / scale);
       }
       const auto middle = thresholds.begin() + static_cast<int64_t>(thresholds.size() / 2);
@@ -54,16 +56,29 @@ StageReplay::Sums StageReplay::replay(const StageTrace& trace, int64_t batch, in
     float paper = 0.0F;
     float with_mean = 0.0F;
     for (int64_t step = 0; step < plan_.active_steps; ++step) {
-      const int64_t stored = trace.current_constant ? 0 : step;
-      const float x = trace.current[(stored * batch + image) * frame + neuron];
-      const int64_t row =
-          (step * trace.norm.rows_per_step + (trace.norm.rows_per_step > 1 ? image : 0)) *
-              channels +
-          c;
-      const float mean = trace.norm.mean[row];
-      const float scale = trace.norm.scale[row];
-
-      const float v = kernels::add_affine(real, x, scale, trace.norm.shift[row]);
+      const auto current = [&](const BranchTrace& branch) {
+        const int64_t stored = branch.current_constant ? 0 : step;
+        return branch.current[(stored * batch + image) * frame + neuron];
+      };
+      const auto row_of = [&](const NormTrace& norm) {
+        return (step * norm.rows_per_step + (norm.rows_per_step > 1 ? image : 0)) * channels + c;
+      };
+      const auto add_branch = [&](float base, const BranchTrace& branch) {
+        const int64_t at = row_of(branch.norm);
+        return kernels::add_affine(base, current(branch), branch.norm.scale[at],
+                                   branch.norm.shift[at]);
+      };
+      const BranchTrace& first = trace.branches.front();
+      float v = 0.0F;
+      if (trace.branches.size() == 1) {
+        v = add_branch(real, first);
+      } else {
+        for (const BranchTrace& branch : trace.branches) v = add_branch(v, branch);
+        v += real;
+      }
+      const float x = current(first);
+      const float mean = first.norm.mean[row_of(first.norm)];
+      const float scale = first.norm.scale[row_of(first.norm)];
       const bool fired = dynamics_.fires(v);
       real = dynamics_.carried(v, fired);
       sums.membrane += v;

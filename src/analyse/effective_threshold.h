@@ -15,7 +15,8 @@ class StageReplay {
   void add(const StageTrace& trace, int64_t batch);
 
   MembraneStatistics membrane() const;
-  /// Nothing for norms without running statistics: they have no fixed σ.
+  /// Nothing for norms without running statistics, which have no fixed σ, and for stages of several
+  /// branches, which have no single one.
   std::optional<EffectiveThreshold> effective_threshold() const;
 
  private:

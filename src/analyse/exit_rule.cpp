@@ -11,6 +11,12 @@ constexpr double kNever = -std::numeric_limits<double>::infinity();
 
 int64_t first_exit(const NetworkSpec& spec) { return spec.steps - active_steps(spec) + 1; }
 
+/// Whether every step has its own row of γ.
+bool has_step_gain(const Network& network, std::size_t stage, std::size_t branch) {
+  const Parameter* gain = network.gain(stage, branch);
+  return gain != nullptr && gain->pytorch_shape.size() == 2;
+}
+
 /// The largest ḡ of the steps after each step: [step], with step 0 before the first.
 std::vector<double> largest_later_mean(const Network& network) {
   const GainMeans means = gain_means(network);
@@ -36,26 +42,39 @@ GainMeans gain_means(const Network& network) {
     auto& signed_mean = means.signed_mean.emplace_back();
     auto& magnitude = means.magnitude.emplace_back();
     const StagePlan& plan = network.stages()[i];
-    if (plan.norm.kind != "bntt") continue;
-    const Buffer<float>& gain = network.gain(i)->value;
     const int64_t channels = plan.output.channels;
-    for (int64_t step = 0; step < network.spec().steps; ++step) {
-      double sum = 0.0;
-      double sum_magnitude = 0.0;
-      for (int64_t c = 0; c < channels; ++c) {
-        sum += gain[step * channels + c];
-        sum_magnitude += std::abs(gain[step * channels + c]);
+    bool every_branch = true;
+    for (std::size_t b = 0; b < plan.branches.size(); ++b) {
+      if (!has_step_gain(network, i, b)) {
+        every_branch = false;
+        continue;
       }
-      signed_mean.push_back(sum / static_cast<double>(channels));
-      magnitude.push_back(sum_magnitude / static_cast<double>(channels));
+      signed_mean.resize(network.spec().steps, kNever);
+      magnitude.resize(network.spec().steps, kNever);
+      const Buffer<float>& gain = network.gain(i, b)->value;
+      for (int64_t step = 0; step < network.spec().steps; ++step) {
+        double sum = 0.0;
+        double sum_magnitude = 0.0;
+        for (int64_t c = 0; c < channels; ++c) {
+          sum += gain[step * channels + c];
+          sum_magnitude += std::abs(gain[step * channels + c]);
+        }
+        signed_mean[step] = std::max(signed_mean[step], sum / static_cast<double>(channels));
+        magnitude[step] = std::max(magnitude[step], sum_magnitude / static_cast<double>(channels));
+      }
     }
+    if (!every_branch) magnitude.clear();
   }
   return means;
 }
 
 bool has_step_gains(const Network& network) {
-  return std::ranges::any_of(network.stages(),
-                             [](const StagePlan& plan) { return plan.norm.kind == "bntt"; });
+  for (std::size_t i = 0; i < network.stages().size(); ++i) {
+    for (std::size_t b = 0; b < network.stages()[i].branches.size(); ++b) {
+      if (has_step_gain(network, i, b)) return true;
+    }
+  }
+  return false;
 }
 
 int64_t exit_step(const Network& network, double threshold) {

@@ -7,10 +7,11 @@
 
 namespace bntt {
 
-/// γ averaged over the channels: [stage][step of the run]. A stage without γ per step has no rows.
+/// γ averaged over the channels: [stage][step of the run]; of several branches the largest. A stage
+/// without γ per step has no rows.
 struct GainMeans {
   std::vector<std::vector<double>> signed_mean;  ///< ḡ, the paper's
-  std::vector<std::vector<double>> magnitude;    ///< mean |γ|
+  std::vector<std::vector<double>> magnitude;    ///< mean |γ|; no rows unless every branch has γ
 };
 GainMeans gain_means(const Network& network);
 

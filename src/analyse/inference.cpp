@@ -117,7 +117,7 @@ class Inferring {
         options_(options),
         active_steps_(active_steps_until(network.spec(), options.steps)),
         classes_(classes_of(network.spec())),
-        state_(network.start(0)),
+        state_(network.start(1)),
         counter_(network, options.windows) {
     BNTT_CHECK(!(options.keep_trajectory && options.sample_exit != SampleExit::none));
     expect_frames(sample.images, active_steps_);
@@ -159,9 +159,10 @@ class Inferring {
                            .windows = &options_.windows,
                            .same_input = sample_.encoder.kind == EncoderKind::direct};
     if (options_.count_work) {
-      advance.observe = [&](std::size_t stage, int64_t first, const Signal& input, const Signal&) {
+      advance.observe = [&](std::size_t stage, int64_t first,
+                            const std::vector<const Signal*>& inputs, const Signal&) {
         const Clock::time_point start = Clock::now();
-        counter_.count(stage, first, input);
+        counter_.count(stage, first, inputs);
         counting += seconds_since(start);
       };
     }

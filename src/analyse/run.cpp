@@ -36,6 +36,8 @@ OpenRun open_run(const std::filesystem::path& directory, const OpenRunOptions& o
           validation};
 }
 
-bool is_spiking(const Network& network) { return network.stages().front().neuron.kind != "relu"; }
+bool is_spiking(const Network& network) {
+  return std::ranges::any_of(network.stages(), [](const StagePlan& plan) { return plan.spikes(); });
+}
 
 }  // namespace bntt

@@ -1,14 +1,17 @@
 #pragma once
 
+#include <set>
+#include <utility>
 #include <vector>
 
 #include "bntt/network.h"
 
 namespace bntt {
 
-/// Weights that an input bit at each pixel of the source map meets: [y, x]. A pixel at the border
-/// of a convolution meets fewer, one that pooling drops none.
-std::vector<int64_t> fan_out(const StagePlan& plan);
+/// Weights that an input bit at each pixel of the map that a branch reads meets: [y, x]. A pixel at
+/// the border of a convolution meets fewer, one that pooling drops none; through the identity it
+/// meets one neuron.
+std::vector<int64_t> fan_out(const BranchPlan& plan);
 
 /// Σ set bits · fan-out: [step], over the images of the train.
 std::vector<int64_t> accumulates_per_step(const std::vector<int64_t>& fan_out,
@@ -20,7 +23,7 @@ struct SynapseWork {
   /// Set input bits times the weights that each really meets (fewer at the border of a map).
   std::vector<std::vector<int64_t>> accumulates;
   /// Real-valued input: every weight of the frame, as a dense layer needs it. An input that is the
-  /// same at every step is counted once, at the first step that uses it.
+  /// same at every step is counted once per branch, at the first step that uses it.
   std::vector<std::vector<int64_t>> multiply_accumulates;
   std::vector<int64_t> input_spikes;  ///< [step]: the encoder's
 
@@ -34,17 +37,20 @@ class WorkCounter {
   WorkCounter(const Network& network, const StepWindows& windows);
 
   /// A new batch: a constant input is to be counted again.
-  void begin_batch() { constant_counted_ = false; }
-  void count(std::size_t stage, int64_t first, const Signal& input);
+  void begin_batch() { constants_counted_.clear(); }
+  /// `inputs` of the stage's branches.
+  void count(std::size_t stage, int64_t first, const std::vector<const Signal*>& inputs);
 
   SynapseWork take() { return std::move(work_); }
 
  private:
   const Network& network_;
   const StepWindows& windows_;
-  std::vector<std::vector<int64_t>> fan_outs_;  // [stage]
+  void count_branch(std::size_t stage, std::size_t branch, int64_t first, const Signal& input);
+
+  std::vector<std::vector<std::vector<int64_t>>> fan_outs_;  // [stage][branch]
   SynapseWork work_;
-  bool constant_counted_ = false;
+  std::set<std::pair<std::size_t, std::size_t>> constants_counted_;  // stage, branch
 };
 
 }  // namespace bntt

@@ -148,6 +148,13 @@ class Reader {
     (*this)(key, value, limits);
   }
 
+  /// A string that must be one of `names`.
+  void name(std::string_view key, std::string& value, const std::vector<std::string>& names) {
+    known_.emplace_back(key);
+    const auto found = object_.find(std::string(key));
+    if (found != object_.end()) value = names[index_of_name(*found, names, place_.below(key))];
+  }
+
   void allow(std::string_view key) { known_.emplace_back(key); }
 
   /// To be called after the visit: every key must have been asked for.
@@ -176,6 +183,10 @@ class Writer {
   void optional(std::string_view key, const T& value, const std::type_identity_t<T>& usual,
                 const Limits& = {}) {
     if (!(value == usual)) (*this)(key, value);
+  }
+
+  void name(std::string_view key, const std::string& value, const std::vector<std::string>&) {
+    object_[std::string(key)] = value;
   }
 
   Json take() { return std::move(object_); }

@@ -17,8 +17,9 @@ Density from_counts(const Network& network, const std::vector<int64_t>& spikes, 
   int64_t all_neurons = 0;
   for (std::size_t i = 0; i < spikes.size(); ++i) {
     const int64_t neurons = network.stages()[i].neurons;
-    density.stages.push_back(static_cast<double>(spikes[i]) /
-                             static_cast<double>(neurons * frames));
+    density.stages.push_back(neurons == 0 ? 0.0
+                                          : static_cast<double>(spikes[i]) /
+                                                static_cast<double>(neurons * frames));
     all_spikes += spikes[i];
     all_neurons += neurons;
   }
@@ -37,9 +38,10 @@ struct Point {
 Density density_of(const Network& network, const Trace& trace) {
   std::vector<int64_t> spikes;
   for (std::size_t i = 0; i < trace.stages.size(); ++i) {
+    if (network.stages()[i].readout) continue;
     const auto* train = std::get_if<SpikeTrain>(&trace.stages[i].output);
-    if (train == nullptr || network.stages()[i].readout) continue;
-    spikes.push_back(kernels::count_spikes(train->words().data(), train->words().size()));
+    spikes.push_back(
+        train == nullptr ? 0 : kernels::count_spikes(train->words().data(), train->words().size()));
   }
   return from_counts(network, spikes, signal_steps(trace.input) * signal_batch(trace.input));
 }
@@ -57,13 +59,13 @@ Density density_of(const Network& network, const Activity& activity) {
 DensityFinder::DensityFinder(Workload& workload, Kind kind, int64_t images)
     : workload_(workload), kind_(kind), images_(slice(workload.images, 0, images)) {
   for (const Parameter& parameter : workload.network.parameters()) {
-    gains_.push_back(parameter.kind == Parameter::Kind::gain ? parameter.value : Buffer<float>());
+    gains_.push_back(parameter.group == ParameterGroup::gain ? parameter.value : Buffer<float>());
   }
   for (const StagePlan& plan : workload.network.stages()) {
     if (!plan.readout && plan.neuron.kind == "relu") {
       fail("bench: stage {} has ReLU neurons, expected spiking ones", plan.name);
     }
-    if (!plan.readout && plan.gains == 0) {
+    if (plan.spikes() && plan.gains == 0) {
       fail("bench: stage {} has no gamma to reach a density with", plan.name);
     }
   }

@@ -10,8 +10,8 @@ namespace bntt::bench {
 
 /// Share of neuron-steps that fire.
 struct Density {
-  double mean = 0.0;           ///< over all hidden neurons
-  std::vector<double> stages;  ///< of each hidden stage
+  double mean = 0.0;           ///< over all neurons that spike
+  std::vector<double> stages;  ///< of each hidden stage; 0 where it does not spike
 };
 
 Density density_of(const Network& network, const Trace& trace);

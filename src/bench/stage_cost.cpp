@@ -2,10 +2,9 @@
 
 #include <algorithm>
 
-#include "kernels/pattern_convolution.h"
 #include "kernels/unpack.h"
-#include "layers/conv_winograd.h"
-#include "layers/unpacked_frames.h"
+#include "layers/synapses/synapse.h"
+#include "layers/synapses/unpacked_frames.h"
 
 namespace bntt::bench {
 namespace {
@@ -18,38 +17,22 @@ bool is_synapse(StagePhase phase) {
   return phase != StagePhase::neuron_forward && phase != StagePhase::neuron_backward;
 }
 
-/// What a stage reads.
+/// What a branch reads.
 struct Frames {
-  int64_t count = 0;   // images times stored steps
-  int64_t planes = 0;  // of spikes; 0 for real values
+  int64_t count = 0;  // images times stored steps
+  InputKind kind;
   double density = 1.0;
 };
 
-/// How a synapse does its work when it meets `places` spikes per place of its input. Frames are
-/// judged one by one in forward, so that the name is that of the average frame.
-std::string path_of(const StagePlan& plan, const BreakEven& break_even, const Frames& input,
-                    double places, StagePhase phase) {
-  if (!is_synapse(phase)) return "";
-  const bool sees_spikes = input.planes > 0 && phase != StagePhase::input_gradient;
-  if (plan.synapse != SynapseKind::conv3x3) return sees_spikes ? "walk" : "matmul";
-  std::string dense = ConvWinograd::suits(plan) ? "winograd" : "direct";
-  if (!sees_spikes) return dense;
-  const bool forward = phase != StagePhase::weight_gradient;
-  if (forward && kernels::PatternConvolution::suits(pool_of(plan), input.planes)) return "table";
-  const float limit = forward ? break_even.forward : break_even.weight_gradient;
-  return ConvWinograd::suits(plan) && places > limit ? dense : "walk";
-}
-
-/// Multiplications of a path, as a share of those of the direct one.
-double work_share(const StagePlan& plan, const Frames& input, const std::string& path,
-                  double places) {
-  constexpr double kWinograd = 36.0 / 144.0;
-  if (path == "walk") return places;
-  if (path == "table") {
-    const kernels::PatternConvolution table{plan.input, input.planes};
-    return static_cast<double>(table.groups()) / static_cast<double>(9 * plan.input.channels);
+SynapseOperation operation_of(StagePhase phase) {
+  switch (phase) {
+    case StagePhase::weight_gradient:
+      return SynapseOperation::weight_gradient;
+    case StagePhase::input_gradient:
+      return SynapseOperation::input_gradient;
+    default:
+      return SynapseOperation::forward;
   }
-  return path == "winograd" ? kWinograd : 1.0;
 }
 
 /// Least traffic per neuron-step. Forward: the current is written by the synapse, read once by the
@@ -72,21 +55,44 @@ double bytes_per_neuron_step(StagePhase phase, bntt::Precision precision) {
   }
 }
 
-PhaseCost phase_cost(const StagePlan& plan, const BreakEven& break_even, bntt::Precision precision,
-                     StagePhase phase, double seconds, const Frames& input, int64_t neuron_frames) {
-  // A spike behind a pool is walked like any other: a pooled place sees all of its window's.
-  const double places = input.density * static_cast<double>(plan.pool_height * plan.pool_width);
-  PhaseCost cost{.name = kPhaseNames.at(static_cast<std::size_t>(phase)),
-                 .path = path_of(plan, break_even, input, places, phase),
-                 .seconds = seconds};
+/// One branch of a stage, as the stage's synapse sees it.
+struct BranchCost {
+  const BranchPlan& plan;
+  Synapse synapse;
+  Frames input;
+
+  /// A spike behind a pool is walked like any other: a pooled place sees all of its window's.
+  double places() const {
+    const kernels::PooledMap map = pool_of(plan);
+    return input.density * static_cast<double>(map.pool_height * map.pool_width);
+  }
+  /// Frames are judged one by one in forward: the way of the average frame. Gradients at the input
+  /// are real values.
+  const SynapseWay& way(StagePhase phase) const {
+    const SynapseOperation operation = operation_of(phase);
+    const bool gradient = operation == SynapseOperation::input_gradient;
+    return synapse.way_for(operation, gradient ? InputKind{} : input.kind, places());
+  }
+};
+
+PhaseCost phase_cost(const StagePlan& plan, const std::vector<BranchCost>& branches,
+                     bntt::Precision precision, StagePhase phase, double seconds,
+                     int64_t neuron_frames) {
+  PhaseCost cost{.name = kPhaseNames.at(static_cast<std::size_t>(phase)), .seconds = seconds};
   const auto outputs = static_cast<double>(plan.output.size());
   const double bytes = bytes_per_neuron_step(phase, precision) * outputs;
-  if (is_synapse(phase)) {
-    cost.dense_flops = 2.0 * static_cast<double>(plan.macs * input.count);
-    cost.needed_flops = cost.dense_flops * work_share(plan, input, cost.path, places);
-    cost.bytes = bytes * static_cast<double>(input.count);
-  } else {
+  if (!is_synapse(phase)) {
     cost.bytes = bytes * static_cast<double>(neuron_frames);
+    return cost;
+  }
+  for (const BranchCost& branch : branches) {
+    if (phase == StagePhase::weight_gradient && branch.plan.weights == 0) continue;
+    const SynapseWay& way = branch.way(phase);
+    const double flops = 2.0 * static_cast<double>(branch.plan.macs * branch.input.count);
+    cost.path += (cost.path.empty() ? "" : "+") + std::string(way.name());
+    cost.dense_flops += flops;
+    cost.needed_flops += flops * way.work_share(branch.input.kind, branch.places());
+    cost.bytes += bytes * static_cast<double>(branch.input.count);
   }
   return cost;
 }
@@ -115,24 +121,38 @@ Bound bound_of(const PhaseCost& phase, const Machine& machine) {
 
 std::vector<StageCost> stage_costs(const Network& network, const StageSeconds& seconds,
                                    const Density& density, const Signal& input, int64_t images) {
-  std::vector<StageCost> costs;
   const int64_t steps = active_steps(network.spec());
-  const auto* dense = std::get_if<DenseTrain>(&input);
+  const auto* constant = std::get_if<DenseTrain>(&input);
+  const auto frames_of = [&](const BranchPlan& branch) {
+    if (branch.sources.front() == BranchPlan::kInput) {
+      return Frames{images * (constant != nullptr ? constant->stored_steps() : steps),
+                    InputKind::of(input), spike_density(input)};
+    }
+    Frames frames{.count = images * steps, .density = 0.0};
+    for (const int64_t source : branch.sources) {
+      const bool spikes = network.stages()[source].spikes();
+      frames.kind.planes += spikes ? 1 : 0;
+      frames.density += spikes ? density.stages[source] : 1.0;
+    }
+    return frames;
+  };
+  std::vector<StageCost> costs;
+  auto break_even = network.break_even().begin();
   for (std::size_t i = 0; i < network.stages().size(); ++i) {
     const StagePlan& plan = network.stages()[i];
-    const Frames frames = i > 0
-                              ? Frames{images * steps, 1, density.stages[i - 1]}
-                              : Frames{images * (dense != nullptr ? dense->stored_steps() : steps),
-                                       dense != nullptr ? 0 : std::get<SpikeTrain>(input).planes(),
-                                       spike_density(input)};
+    std::vector<BranchCost> branches;
+    for (const BranchPlan& branch : plan.branches) {
+      branches.push_back({branch, Synapse(branch), frames_of(branch)});
+      branches.back().synapse.set_break_even(*break_even++);
+    }
     StageCost cost{.name = plan.name,
                    .density = plan.readout ? 0.0 : density.stages[i],
-                   .input_density = frames.density};
+                   .input_density = branches.front().input.density};
     const auto of_stage = seconds.find(plan.name);
     for (std::size_t p = 0; of_stage != seconds.end() && p < kStagePhases; ++p) {
       if (of_stage->second[p] <= 0.0) continue;
-      cost.phases.push_back(phase_cost(plan, network.break_even()[i], network.precision(),
-                                       static_cast<StagePhase>(p), of_stage->second[p], frames,
+      cost.phases.push_back(phase_cost(plan, branches, network.precision(),
+                                       static_cast<StagePhase>(p), of_stage->second[p],
                                        images * steps));
     }
     costs.push_back(std::move(cost));

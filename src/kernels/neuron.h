@@ -137,18 +137,25 @@ using NormBackward = void(const NeuronShape& shape, const Affine& affine,
                           const NormGradientRows& rows, const Currents& currents,
                           const PixelBlock& block, float* gradient);
 
+/// Some neighbouring pixels of one image at one step, of which a branch's normalised current is
+/// added to that of the branches before it.
 struct NormalisedRow {
   int64_t pixels = 0;
   int64_t channels = 0;
-  const float* scale = nullptr;
-  const float* shift = nullptr;
-  Currents currents;
+  const float* scale = nullptr;  // [channel]
+  const float* shift = nullptr;  // [channel]
+  Currents currents;             // [pixel, channel], its pixels `current_stride` floats apart
   int64_t current_stride = 0;
-  bool accumulate = false;
-  float* out = nullptr;
+  bool accumulate = false;  // otherwise `out` is overwritten
+  float* out = nullptr;     // [pixel, channel]
   int64_t out_stride = 0;
 };
+
+/// out = add_affine(out or 0, x, scale, shift).
 using AddNormalised = void(const NormalisedRow& row);
+
+/// Adds Σ ∂L/∂y and Σ ∂L/∂y · x̂ of a block to the sums, as SpikingBackward does: for the branches
+/// of a stage that has several.
 using AddGradientSums = void(const NeuronShape& shape, const Affine& affine,
                              const Currents& currents, const float* gradient,
                              const PixelBlock& block, const GradientSums& sums);

@@ -59,17 +59,18 @@ Carry CarryOf(const Dynamics& dynamics) {
 /// Dynamics for a vector of neurons: its functions under their names, operation by operation.
 template <Carry kind>
 struct VectorDynamics {
-  Vector leak, threshold, alpha, inverse_width;
+  Vector leak, threshold, fires_above, alpha, inverse_width;
   bool detach_reset;
 
   explicit VectorDynamics(const Dynamics& dynamics)
       : leak(hn::Set(Tag(), dynamics.leak)),
         threshold(hn::Set(Tag(), dynamics.threshold)),
+        fires_above(hn::Set(Tag(), dynamics.fires_above)),
         alpha(hn::Set(Tag(), dynamics.surrogate.alpha)),
         inverse_width(hn::Set(Tag(), dynamics.inverse_width)),
         detach_reset(dynamics.detach_reset) {}
 
-  HWY_INLINE Mask Fires(Vector v) const { return hn::Gt(v, threshold); }
+  HWY_INLINE Mask Fires(Vector v) const { return hn::Gt(v, fires_above); }
 
   HWY_INLINE Vector Carried(Vector v, Mask fired) const {
     if constexpr (kind == Carry::hard) {
@@ -342,6 +343,67 @@ void NormBackwardSimd(const NeuronShape& shape, const Affine& affine, const Norm
   variant(shape, affine, rows, currents, block, gradient);
 }
 
+template <typename Number>
+void AddNormalisedAs(const NormalisedRow& row) {
+  for (int64_t c = 0; c < row.channels; c += Channels::Width()) {
+    const Channels lanes(c, row.channels);
+    const Vector scale = lanes.Load(row.scale + c);
+    const Vector shift = lanes.Load(row.shift + c);
+    const Number* current = Stored<Number>(row.currents) + c;
+    for (int64_t p = 0; p < row.pixels; ++p) {
+      float* out = row.out + p * row.out_stride + c;
+      const Vector base = row.accumulate ? lanes.Load(out) : hn::Zero(Tag());
+      const Vector x = lanes.Load(current + p * row.current_stride);
+      lanes.Store(hn::MulAdd(x, scale, hn::Add(base, shift)), out);
+    }
+  }
+}
+
+void AddNormalisedSimd(const NormalisedRow& row) {
+  AddNormalised* variant =
+      row.currents.halves == nullptr ? AddNormalisedAs<float> : AddNormalisedAs<BFloat16>;
+  variant(row);
+}
+
+template <typename Number>
+void GradientSumsAs(const NeuronShape& shape, const Affine& affine, const Currents& currents,
+                    const float* gradient, const PixelBlock& block, const GradientSums& sums) {
+  const int64_t channels = shape.channels;
+  const int64_t size = (block.end - block.begin) * channels;
+  for (int64_t step = 0; step < shape.steps; ++step) {
+    const UnitStepRow row(shape, affine, currents, block, step);
+    const auto* current = Stored<Number>(row.current);
+    const float* of_step =
+        gradient + ((step * shape.batch + block.image) * shape.pixels + block.begin) * channels;
+    if (step + 1 < shape.steps) {
+      prefetch_row(current + currents.step_stride, size);
+      prefetch_row(of_step + shape.batch * shape.frame(), size);
+    }
+    for (int64_t c = 0; c < channels; c += Channels::Width()) {
+      const Channels lanes(c, channels);
+      const UnitRow norm(row, lanes, c);
+      Vector sum = hn::Zero(Tag());
+      Vector sum_unit = hn::Zero(Tag());
+      for (int64_t i = c; i < size; i += channels) {
+        const Vector at = lanes.Load(of_step + i);
+        sum = hn::Add(sum, at);
+        sum_unit = hn::Add(sum_unit, hn::Mul(at, norm.Unit(lanes.Load(current + i))));
+      }
+      float* row_sum = sums.gradient + step * channels + c;
+      float* row_sum_unit = sums.gradient_times_unit + step * channels + c;
+      lanes.Store(hn::Add(lanes.Load(row_sum), sum), row_sum);
+      lanes.Store(hn::Add(lanes.Load(row_sum_unit), sum_unit), row_sum_unit);
+    }
+  }
+}
+
+void GradientSumsSimd(const NeuronShape& shape, const Affine& affine, const Currents& currents,
+                      const float* gradient, const PixelBlock& block, const GradientSums& sums) {
+  AddGradientSums* variant =
+      currents.halves == nullptr ? GradientSumsAs<float> : GradientSumsAs<BFloat16>;
+  variant(shape, affine, currents, gradient, block, sums);
+}
+
 void ChannelMomentsSimd(const float* values, int64_t samples, int64_t channels, float* mean,
                         float* squared_deviations) {
   const int64_t width = Channels::Width();
@@ -381,6 +443,8 @@ void SetNeuronKernels(KernelSet& set) {
   set.spiking_step = SpikingStepSimd;
   set.spiking_backward = SpikingBackwardSimd;
   set.norm_backward = NormBackwardSimd;
+  set.add_normalised = AddNormalisedSimd;
+  set.gradient_sums = GradientSumsSimd;
   set.channel_moments = ChannelMomentsSimd;
   set.vector_floats = Channels::Width();
 }

@@ -112,8 +112,8 @@ void add_normalised(const NormalisedRow& row) {
   for (int64_t p = 0; p < row.pixels; ++p) {
     for (int64_t c = 0; c < row.channels; ++c) {
       float& out = row.out[p * row.out_stride + c];
-      out = std::fma(row.currents.at(p * row.current_stride + c), row.scale[c],
-                     (row.accumulate ? out : 0.0F) + row.shift[c]);
+      out = add_affine(row.accumulate ? out : 0.0F, row.currents.at(p * row.current_stride + c),
+                       row.scale[c], row.shift[c]);
     }
   }
 }
@@ -123,14 +123,14 @@ void gradient_sums(const NeuronShape& shape, const Affine& affine, const Current
   const int64_t channels = shape.channels;
   for (int64_t step = 0; step < shape.steps; ++step) {
     const UnitStepRow row(shape, affine, currents, block, step);
-    const float* g =
+    const float* of_step =
         gradient + ((step * shape.batch + block.image) * shape.pixels + block.begin) * channels;
     for (int64_t c = 0; c < channels; ++c) {
       float sum = 0.0F;
       float sum_unit = 0.0F;
       for (int64_t p = 0; p < block.end - block.begin; ++p) {
-        sum += g[p * channels + c];
-        sum_unit += g[p * channels + c] * row.unit(p, channels, c);
+        sum += of_step[p * channels + c];
+        sum_unit += of_step[p * channels + c] * row.unit(p, channels, c);
       }
       sums.gradient[step * channels + c] += sum;
       sums.gradient_times_unit[step * channels + c] += sum_unit;

@@ -288,8 +288,10 @@ class Planner {
         fail("{}: its pool has size {}, expected at least 0", branch.name, pool.size);
       }
       if (height > before.height || width > before.width) {
-        fail("the pool before {} of size {} would leave nothing of its map of {}x{} pixels",
-             branch.name, pool.size, before.height, before.width);
+        const bool chained = &pool != &pools.back() || spec.pool.size == 1;
+        fail("the pool {} of size {} would leave nothing of its map of {}x{} pixels",
+             chained ? place_of_pool() : "of " + branch.name, pool.size, before.height,
+             before.width);
       }
       branch.pool = pool.kind;
       branch.pool_height *= height;

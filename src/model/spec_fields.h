@@ -40,6 +40,12 @@ constexpr auto variant_names(const StageSpec&) {
                     "conv",    "sum-pool", "max-pool", "stage"};
 }
 
+inline std::vector<std::string> names_of(const std::vector<KindInfo>& kinds) {
+  std::vector<std::string> names;
+  for (const KindInfo& kind : kinds) names.push_back(kind.name);
+  return names;
+}
+
 template <class Visitor>
 void visit_fields(Visitor& visit, MapShape& shape) {
   visit("channels", shape.channels);
@@ -49,7 +55,7 @@ void visit_fields(Visitor& visit, MapShape& shape) {
 
 template <class Visitor>
 void visit_fields(Visitor& visit, NormSpec& norm) {
-  visit("kind", norm.kind);
+  visit.name("kind", norm.kind, names_of(norm_kinds()));
   visit("epsilon", norm.epsilon);
   visit("momentum", norm.momentum);
   visit.optional("shift", norm.shift, NormSpec{}.shift);
@@ -66,7 +72,7 @@ void visit_fields(Visitor& visit, SurrogateSpec& surrogate) {
 
 template <class Visitor>
 void visit_fields(Visitor& visit, NeuronSpec& neuron) {
-  visit("kind", neuron.kind);
+  visit.name("kind", neuron.kind, names_of(neuron_kinds()));
   visit("leak", neuron.leak);
   visit("threshold", neuron.threshold);
   visit.optional("fire", neuron.fire, NeuronSpec{}.fire);

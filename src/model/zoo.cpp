@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <initializer_list>
+#include <string>
 #include <utility>
 
 #include "base/fail.h"
@@ -29,16 +30,25 @@ class Parts {
   }
   Dense dense(int64_t features) const { return {scaled(features), options_.norm, options_.neuron}; }
   NetworkSpec chain(std::initializer_list<StageSpec> hidden) const {
-    std::vector<StageSpec> stages(hidden);
-    stages.emplace_back(Readout{options_.classes, options_.readout_norm, options_.divide_by_steps});
-    return {options_.input, options_.steps, options_.propagation, std::move(stages)};
+    return network(hidden, readout());
   }
 
- private:
   int64_t scaled(int64_t count) const {
     return std::max<int64_t>(1, std::llround(static_cast<double>(count) * options_.width));
   }
+  const NormSpec& norm() const { return options_.norm; }
+  const NeuronSpec& neuron() const { return options_.neuron; }
+  Readout readout() const {
+    return {.classes = options_.classes,
+            .norm = options_.readout_norm,
+            .divide_by_steps = options_.divide_by_steps};
+  }
+  NetworkSpec network(std::vector<StageSpec> hidden, const Readout& readout) const {
+    hidden.emplace_back(readout);
+    return {options_.input, options_.steps, options_.propagation, std::move(hidden)};
+  }
 
+ private:
   const ZooOptions& options_;
 };
 
@@ -53,6 +63,10 @@ constexpr std::array kZoo = {
     std::pair<const char*, Builder>{"vgg16", vgg16},
     std::pair<const char*, Builder>{"cao-net", cao_net},
     std::pair<const char*, Builder>{"dvs-net", dvs_net},
+    std::pair<const char*, Builder>{"resnet19", resnet19},
+    std::pair<const char*, Builder>{"resnet20", resnet20},
+    std::pair<const char*, Builder>{"sew-resnet18", sew_resnet18},
+    std::pair<const char*, Builder>{"ms-resnet18", ms_resnet18},
 };
 
 }  // namespace
@@ -118,6 +132,175 @@ NetworkSpec dvs_net(const ZooOptions& options) {
       with.conv(1024), with.conv(512),        //
       with.dense(1024), with.dense(512),      //
   });
+}
+
+namespace {
+
+using Sources = std::vector<std::string>;
+
+/// How many blocks of how many channels a residual network has; each group after the first one
+/// halves the map.
+struct BlockGroup {
+  int64_t blocks;
+  int64_t channels;
+};
+
+SynapseSpec conv(int64_t channels, int64_t kernel, int64_t stride) {
+  return {.kind = SynapseKind::conv,
+          .outputs = channels,
+          .kernel = kernel,
+          .stride = stride,
+          .padding = kernel / 2};
+}
+
+constexpr SynapseSpec kIdentity{.kind = SynapseKind::identity};
+
+/// A residual network is written block by block; where the blocks stand is the same in all.
+class Residual {
+ public:
+  explicit Residual(const ZooOptions& options) : with(options) {}
+
+  const Parts with;
+
+  void add(const std::string& name, std::vector<BranchSpec> branches) {
+    stages_.emplace_back(BranchedStage{name, std::move(branches), with.neuron()});
+  }
+  void add(const std::string& name, std::vector<BranchSpec> branches, const NeuronSpec& neuron) {
+    stages_.emplace_back(BranchedStage{name, std::move(branches), neuron});
+  }
+  void add(const StageSpec& stage) { stages_.push_back(stage); }
+
+  /// Calls block(name, channels, stride, changes) for every block; `changes` where the map does.
+  template <typename Block>
+  static void for_each_block(std::initializer_list<BlockGroup> groups, int64_t stem_channels,
+                             const Block& block) {
+    int64_t number = 0;
+    int64_t channels = stem_channels;
+    for (const BlockGroup& group : groups) {
+      for (int64_t i = 0; i < group.blocks; ++i) {
+        const bool halves = i == 0 && &group != groups.begin();
+        block("block" + std::to_string(++number), group.channels, halves ? 2 : 1,
+              halves || channels != group.channels);
+        channels = group.channels;
+      }
+    }
+  }
+
+  NetworkSpec finish(const Readout& readout) { return with.network(std::move(stages_), readout); }
+
+ private:
+  std::vector<StageSpec> stages_;
+};
+
+/// neurons(norm(conv3(neurons(norm(conv3 i)))) + shortcut): the shortcut is i itself, or
+/// norm(conv1 i) where the map changes.
+void add_basic_blocks(Residual& net, std::initializer_list<BlockGroup> groups,
+                      int64_t stem_channels) {
+  std::string before = "stem";
+  Residual::for_each_block(
+      groups, stem_channels,
+      [&](const std::string& name, int64_t channels, int64_t stride, bool changes) {
+        const int64_t outputs = net.with.scaled(channels);
+        net.add(
+            name + "a",
+            {{.source = {before}, .synapse = conv(outputs, 3, stride), .norm = net.with.norm()}});
+        const BranchSpec shortcut =
+            changes
+                ? BranchSpec{.source = {before},
+                             .synapse = conv(outputs, 1, stride),
+                             .norm = net.with.norm()}
+                : BranchSpec{.source = {before}, .synapse = kIdentity, .norm = {.kind = "none"}};
+        net.add(name,
+                {{.source = {name + "a"}, .synapse = conv(outputs, 3, 1), .norm = net.with.norm()},
+                 shortcut});
+        before = name;
+      });
+}
+
+}  // namespace
+
+NetworkSpec resnet19(const ZooOptions& options) {
+  Residual net(options);
+  net.add("stem", {{.synapse = conv(net.with.scaled(64), 3, 1), .norm = net.with.norm()}});
+  add_basic_blocks(net, {{3, 128}, {3, 256}, {2, 512}}, 64);
+  net.add(kGlobalPool);
+  Dense hidden = net.with.dense(256);
+  hidden.norm = NormSpec{.kind = "none"};
+  hidden.bias = true;
+  net.add(hidden);
+  Readout readout = net.with.readout();
+  readout.bias = true;
+  return net.finish(readout);
+}
+
+NetworkSpec resnet20(const ZooOptions& options) {
+  Residual net(options);
+  net.add("stem", {{.synapse = conv(net.with.scaled(16), 3, 1), .norm = net.with.norm()}});
+  add_basic_blocks(net, {{3, 16}, {3, 32}, {3, 64}}, 16);
+  net.add(kGlobalPool);
+  return net.finish(net.with.readout());
+}
+
+// o = neurons(norm(conv3(neurons(norm(conv3 i))))) + i: spikes add up after firing. Where the map
+// changes, the shortcut is a stage of its own.
+NetworkSpec sew_resnet18(const ZooOptions& options) {
+  Residual net(options);
+  net.add("stem", {{.synapse = conv(net.with.scaled(64), 3, 1), .norm = net.with.norm()}});
+  Sources before = {"stem"};
+  Residual::for_each_block(
+      {{2, 64}, {2, 128}, {2, 256}, {2, 512}}, 64,
+      [&](const std::string& name, int64_t channels, int64_t stride, bool changes) {
+        const int64_t outputs = net.with.scaled(channels);
+        const auto add = [&](const std::string& stage, const Sources& source, int64_t kernel,
+                             int64_t step) {
+          net.add(stage, {{.source = source,
+                           .synapse = conv(outputs, kernel, step),
+                           .norm = net.with.norm()}});
+        };
+        add(name + "a", before, 3, stride);
+        add(name, {name + "a"}, 3, 1);
+        if (changes) {
+          add(name + "s", before, 1, stride);
+          before = {name + "s"};
+        }
+        before.push_back(name);
+      });
+  net.add(kGlobalPool);
+  Readout readout = net.with.readout();
+  readout.source = before;
+  return net.finish(readout);
+}
+
+// c' = c + norm(conv3(neurons(norm(conv3(neurons(c)))))): a current runs through the network, and
+// neurons read it. Stages without neurons hold it.
+NetworkSpec ms_resnet18(const ZooOptions& options) {
+  Residual net(options);
+  const NeuronSpec none{.kind = "none"};
+  const NormSpec no_norm{.kind = "none"};
+  net.add("stem", {{.synapse = conv(net.with.scaled(64), 3, 1), .norm = net.with.norm()}}, none);
+  std::string current = "stem";
+  Residual::for_each_block(
+      {{2, 64}, {2, 128}, {2, 256}, {2, 512}}, 64,
+      [&](const std::string& name, int64_t channels, int64_t stride, bool changes) {
+        const int64_t outputs = net.with.scaled(channels);
+        net.add(name + "f", {{.source = {current}, .synapse = kIdentity, .norm = no_norm}});
+        net.add(name + "a", {{.source = {name + "f"},
+                              .synapse = conv(outputs, 3, stride),
+                              .norm = net.with.norm()}});
+        const BranchSpec shortcut =
+            changes ? BranchSpec{.source = {current},
+                                 .synapse = conv(outputs, 1, stride),
+                                 .norm = net.with.norm()}
+                    : BranchSpec{.source = {current}, .synapse = kIdentity, .norm = no_norm};
+        net.add(name,
+                {{.source = {name + "a"}, .synapse = conv(outputs, 3, 1), .norm = net.with.norm()},
+                 shortcut},
+                none);
+        current = name;
+      });
+  net.add("last", {{.source = {current}, .synapse = kIdentity, .norm = no_norm}});
+  net.add(kGlobalPool);
+  return net.finish(net.with.readout());
 }
 
 std::vector<std::string> zoo_names() {

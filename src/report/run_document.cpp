@@ -1,5 +1,9 @@
 #include "report/run_document.h"
 
+#include <fmt/format.h>
+
+#include <map>
+
 #include "analyse/exit_rule.h"
 #include "analyse/json.h"
 #include "base/toml.h"
@@ -29,20 +33,32 @@ Json settings_document(const RunConfig& config) {
 
 Json shape_list(const MapShape& shape) { return {shape.channels, shape.height, shape.width}; }
 
-std::string norm_text(std::string kind) {
-  switch (kind) {
-    case "none":
-      return "no norm";
-    case "bntt":
-      return "BNTT";
-    case "bn":
-      return "standard BN";
-    case "bn-time":
-      return "BN over time";
-    case "layer":
-      return "layer norm";
+std::string norm_text(const std::string& kind) {
+  static const std::map<std::string, std::string> kNames = {
+      {"none", "no norm"},     {"bntt", "BNTT"}, {"bn", "standard BN"}, {"bn-time", "BN over time"},
+      {"layer", "layer norm"}, {"tdbn", "tdBN"}, {"tebn", "TEBN"}};
+  const auto found = kNames.find(kind);
+  return found == kNames.end() ? kind : found->second;
+}
+
+std::string synapse_text(const StagePlan& plan) {
+  std::string text;
+  for (const BranchPlan& branch : plan.branches) {
+    if (!text.empty()) text += " + ";
+    switch (branch.synapse) {
+      case SynapseKind::conv:
+        text += fmt::format("{0}×{0} conv", branch.geometry.kernel);
+        if (branch.geometry.stride > 1) text += fmt::format(" /{}", branch.geometry.stride);
+        break;
+      case SynapseKind::dense:
+        text += "dense";
+        break;
+      case SynapseKind::identity:
+        text += "identity";
+        break;
+    }
   }
-  return "";
+  return text;
 }
 
 Json network_document(const Network& network) {
@@ -53,16 +69,16 @@ Json network_document(const Network& network) {
   int64_t macs = 0;
   for (const StagePlan& plan : network.stages()) {
     stages.push_back({{"name", plan.name},
-                      {"synapse", plan.synapse == SynapseKind::conv3x3 ? "3×3 conv" : "dense"},
+                      {"synapse", synapse_text(plan)},
                       {"readout", plan.readout},
-                      {"input", shape_list(plan.input)},
+                      {"input", shape_list(plan.branches.front().input)},
                       {"output", shape_list(plan.output)},
                       {"weights", plan.weights},
                       {"gains", plan.gains},
                       {"neurons", plan.neurons},
                       {"macs", plan.macs}});
     weights += plan.weights;
-    parameters += plan.parameters();
+    parameters += plan.parameters;
     neurons += plan.neurons;
     macs += plan.macs;
   }
@@ -70,7 +86,7 @@ Json network_document(const Network& network) {
   return {{"steps", spec.steps},
           {"active_steps", active_steps(spec)},
           {"propagation", spec.propagation == Propagation::instant ? "instant" : "delayed"},
-          {"norm", norm_text(network.stages().front().norm.kind)},
+          {"norm", norm_text(network.stages().front().branches.front().norm.kind)},
           {"weights", weights},
           {"parameters", parameters},
           {"neurons", neurons},
@@ -87,7 +103,7 @@ bool has_checkpoint(const RunPaths& paths) {
   return fs::exists(paths.best()) || fs::exists(paths.checkpoint());
 }
 
-bool spiking(const Network& network) { return network.stages().front().neuron.kind != "relu"; }
+bool spiking(const Network& network) { return is_spiking(network); }
 
 /// One run with its images, measured part after part.
 class Analyses {

@@ -119,6 +119,20 @@ std::vector<BreakEven> machine_break_even(const std::vector<StagePlan>& stages,
   return result;
 }
 
+std::string dense_above_text(const Network& network) {
+  std::string text = "dense above (spikes per input, forward/weight gradient):";
+  auto entry = network.break_even().begin();
+  for (const StagePlan& stage : network.stages()) {
+    for (const BranchPlan& branch : stage.branches) {
+      const BreakEven& break_even = *entry++;
+      if (!depends_on_density(branch)) continue;
+      text += fmt::format(" {} {:.2f}/{:.2f}", branch.name, break_even.forward,
+                          break_even.weight_gradient);
+    }
+  }
+  return text;
+}
+
 std::vector<BreakEven> break_even_from(const std::vector<double>& values, std::size_t synapses) {
   if (values.size() != 2 && values.size() != 2 * synapses) {
     fail(

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 #include <vector>
 
 #include "bntt/network.h"
@@ -11,14 +12,17 @@ namespace bntt {
 /// is none.
 std::filesystem::path break_even_file();
 
-/// One entry per stage, each measured once per machine, kernel set and shape: what the file does
+/// One entry per branch, each measured once per machine, kernel set and shape: what the file does
 /// not know yet is timed and added. The first value that gets there stays, so that runs on one
 /// machine agree; a file that is damaged or cannot be written is done without,
 /// and so is an empty path.
 std::vector<BreakEven> machine_break_even(const std::vector<StagePlan>& stages,
                                           const std::filesystem::path& file);
 
-/// train.break_even of a run as one entry per stage: forward and weight gradient for every stage,
+/// From which density of input spikes on each synapse goes dense, for those that have the choice.
+std::string dense_above_text(const Network& network);
+
+/// train.break_even of a run as one entry per synapse: forward and weight gradient for every one,
 /// or one such pair for all. Throws Error for any other number of values.
 std::vector<BreakEven> break_even_from(const std::vector<double>& values, std::size_t synapses);
 std::vector<double> break_even_values(const std::vector<BreakEven>& synapses);

@@ -57,19 +57,24 @@ void visit_fields(Visitor& visit, ModelConfig& model) {
   visit("name", model.name);
   visit("steps", model.steps, between(1, 1 << 16));
   visit("width", model.width, above_up_to(0, 64));
-  visit("norm", model.norm);
+  visit.name("norm", model.norm, names_of(norm_kinds()));
   visit("norm_epsilon", model.norm_epsilon, above(0));
   visit("norm_momentum", model.norm_momentum, above_up_to(0, 1));
-  visit("readout_norm", model.readout_norm);
+  visit("norm_shift", model.norm_shift);
+  visit("norm_gain_start", model.norm_gain_start);
+  visit("norm_alpha", model.norm_alpha, at_least(0));
+  visit.name("readout_norm", model.readout_norm, names_of(norm_kinds()));
   visit("divide_by_steps", model.divide_by_steps);
-  visit("neuron", model.neuron);
+  visit.name("neuron", model.neuron, names_of(neuron_kinds()));
   visit("leak", model.leak, above_up_to(0, 1));
   visit("threshold", model.threshold, above(0));
+  visit("fire", model.fire);
   visit("reset", model.reset);
   visit("detach_reset", model.detach_reset);
   visit("propagation", model.propagation);
   visit("surrogate", model.surrogate);
   visit("surrogate_alpha", model.surrogate_alpha, above(0));
+  visit("surrogate_width", model.surrogate_width, at_least(0));
 }
 
 template <class Visitor>
@@ -246,24 +251,32 @@ NetworkSpec network_of(const RunConfig& config, const MapShape& input, int64_t c
     }
   } else {
     const ModelConfig& model = config.model;
-    const auto norm = [&](std::string kind) {
-      return NormSpec{.kind = kind, .epsilon = model.norm_epsilon, .momentum = model.norm_momentum};
-    };
-    const NeuronSpec neuron = {
-        .kind = model.neuron,
-        .leak = model.leak,
-        .threshold = model.threshold,
-        .reset = model.reset,
-        .detach_reset = model.detach_reset,
-        .surrogate = {.kind = model.surrogate, .alpha = model.surrogate_alpha}};
+    NormSpec norm{.kind = model.norm,
+                  .epsilon = model.norm_epsilon,
+                  .momentum = model.norm_momentum,
+                  .shift = model.norm_shift,
+                  .gain_start = model.norm_gain_start,
+                  .alpha = model.norm_alpha};
+    if (model.norm == "none") norm.shift = false;
+    const NormSpec readout_norm{
+        .kind = model.readout_norm, .epsilon = model.norm_epsilon, .momentum = model.norm_momentum};
+    const NeuronSpec neuron = {.kind = model.neuron,
+                               .leak = model.leak,
+                               .threshold = model.threshold,
+                               .fire = model.fire,
+                               .reset = model.reset,
+                               .detach_reset = model.detach_reset,
+                               .surrogate = {.kind = model.surrogate,
+                                             .alpha = model.surrogate_alpha,
+                                             .width = model.surrogate_width}};
     spec = zoo_network(model.name, {.input = input,
                                     .classes = classes,
                                     .steps = model.steps,
                                     .width = model.width,
                                     .propagation = model.propagation,
-                                    .norm = norm(model.norm),
+                                    .norm = norm,
                                     .neuron = neuron,
-                                    .readout_norm = norm(model.readout_norm),
+                                    .readout_norm = readout_norm,
                                     .divide_by_steps = model.divide_by_steps});
   }
   plan_stages(spec);

@@ -44,16 +44,21 @@ struct ModelConfig {
   std::string norm = "bntt";
   float norm_epsilon = 1e-4F;
   float norm_momentum = 0.1F;
+  bool norm_shift = false;
+  float norm_gain_start = 1.0F;
+  float norm_alpha = 0.0F;  ///< tdbn's; 0: 1/√ of the stage's branches
   std::string readout_norm = "none";
   bool divide_by_steps = true;
   std::string neuron = "lif";
   float leak = 0.95F;
   float threshold = 1.0F;
+  Fire fire = Fire::gt;
   Reset reset = Reset::soft;
   bool detach_reset = true;
   Propagation propagation = Propagation::instant;
   SurrogateKind surrogate = SurrogateKind::triangle;
   float surrogate_alpha = 0.3F;
+  float surrogate_width = 0.0F;  ///< volts; 0: the threshold
   bool operator==(const ModelConfig&) const = default;
 };
 

@@ -183,9 +183,8 @@ void Trainer::expect_finite_numbers() const {
   for (const Parameter& parameter : network_.parameters()) {
     all.push_back({parameter.name, parameter.value.span()});
   }
-  for (const RunningStatistics& running : network_.statistics()) {
-    all.push_back({running.name + ".running_mean", running.mean.span()});
-    all.push_back({running.name + ".running_var", running.variance.span()});
+  for (const Statistic& statistic : network_.statistics()) {
+    all.push_back({statistic.name, statistic.value.span()});
   }
   std::vector<char> finite(all.size());
   parallel_for(std::ssize(all), [&](int64_t i) { finite[i] = all_finite(all[i].values) ? 1 : 0; });

@@ -44,7 +44,9 @@ class PaperNetwork {
                             {6, 0.125F},
                             {7, 0.125F}});
     set("fc2.weight", {{0, 1.0F}});
-    for (RunningStatistics& running : network.statistics()) running.variance.fill(1.0F - 1e-4F);
+    for (Statistic& statistic : network.statistics()) {
+      if (statistic.name.ends_with("running_var")) statistic.value.fill(1.0F - 1e-4F);
+    }
 
     images.shape = {1, 3, 3};
     images.classes = 2;

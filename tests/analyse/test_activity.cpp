@@ -78,7 +78,7 @@ TEST(ActivityStudy, EffectiveThresholdTellsWhichAssumptionFails) {
   PaperNetwork paper;
   // With μ = −1 in channel 1 at the first step, all nine pixels fire there, and the bright one
   // (membranes 3, 5/4, ...) once more.
-  paper.network.statistics()[0].mean[1] = -1.0F;
+  paper.network.statistics()[0].value[1] = -1.0F;
   const ActivityStudy study = study_activity(paper.network, paper.sample());
   const EffectiveThreshold& threshold = *study.stages[0].effective_threshold;
   EXPECT_THAT(threshold.real_rate, DoubleEq(12.0 / 63.0));

@@ -17,9 +17,11 @@ using testing::PaperNetwork;
 
 TEST(Energy, FanOutShrinksAtTheBorderAndVanishesWherePoolingDrops) {
   const PaperNetwork paper;
-  EXPECT_THAT(fan_out(paper.network.stages()[0]), ElementsAre(8, 12, 8, 12, 18, 12, 8, 12, 8));
-  EXPECT_THAT(fan_out(paper.network.stages()[1]), ElementsAre(2, 2, 0, 2, 2, 0, 0, 0, 0));
-  EXPECT_THAT(fan_out(paper.network.stages()[2]), ElementsAre(2));
+  EXPECT_THAT(fan_out(paper.network.stages()[0].branches[0]),
+              ElementsAre(8, 12, 8, 12, 18, 12, 8, 12, 8));
+  EXPECT_THAT(fan_out(paper.network.stages()[1].branches[0]),
+              ElementsAre(2, 2, 0, 2, 2, 0, 0, 0, 0));
+  EXPECT_THAT(fan_out(paper.network.stages()[2].branches[0]), ElementsAre(2));
 }
 
 TEST(Energy, EveryNumberIsThatOnPaper) {

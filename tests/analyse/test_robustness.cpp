@@ -150,10 +150,10 @@ TEST(Attacks, LeaveTheNetworkAsItWas) {
   Trained trained({.epochs = 1});
   const Network& network = trained.network;
   const Buffer<float> weights = network.parameters()[0].value;
-  const Buffer<float> means = network.statistics()[0].mean;
+  const Buffer<float> means = network.statistics()[0].value;
   attack(trained, {0.1}, 1);
   EXPECT_TRUE(std::ranges::equal(weights, network.parameters()[0].value));
-  EXPECT_TRUE(std::ranges::equal(means, network.statistics()[0].mean));
+  EXPECT_TRUE(std::ranges::equal(means, network.statistics()[0].value));
 }
 
 /// Two classes of recordings of 4 frames of 8x8 places: events of class 0 are in the upper half,

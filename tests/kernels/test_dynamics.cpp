@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <limits>
+
 #include "kernels/dynamics.h"
 
 namespace bntt::kernels {
@@ -19,9 +22,63 @@ TEST(Dynamics, CarryIsThatOfTheEquations) {
   EXPECT_EQ(carried(Reset::soft, Propagation::delayed, 3.0F, true), -0.5F);
 }
 
-TEST(Dynamics, IntegrateAndFireKeepsEverything) {
-  const Dynamics dynamics = dynamics_of({.kind = "if", .leak = 0.5F}, Propagation::instant);
-  EXPECT_EQ(dynamics.carried(0.75F, false), 0.75F);
+TEST(Dynamics, WhatIsLeftToLeakIsWhatIsCarriedButForADelayedReset) {
+  for (const Reset reset : {Reset::soft, Reset::hard}) {
+    const NeuronSpec neuron{.leak = 0.5F, .threshold = 2.0F, .reset = reset};
+    const Dynamics instant = dynamics_of(neuron, Propagation::instant);
+    const Dynamics delayed = dynamics_of(neuron, Propagation::delayed);
+    for (const bool fired : {false, true}) {
+      EXPECT_EQ(0.5F * instant.left_to_leak(3.0F, fired), instant.carried(3.0F, fired));
+      const float drop = reset == Reset::soft && fired ? 2.0F : 0.0F;
+      EXPECT_EQ(0.5F * delayed.left_to_leak(3.0F, fired) - drop, delayed.carried(3.0F, fired));
+    }
+  }
+}
+
+TEST(Dynamics, FireAboveOrAlsoAtTheThreshold) {
+  constexpr float kInfinity = std::numeric_limits<float>::infinity();
+  for (const float threshold : {0x1p-149F, 1e-40F, 1e-30F, 0.1F, 1.0F, 1.0F / 3.0F, 4096.0F, 1e38F,
+                                std::numeric_limits<float>::max()}) {
+    const float below = std::nextafter(threshold, -kInfinity);
+    const float above = std::nextafter(threshold, kInfinity);
+    for (const Propagation propagation : {Propagation::instant, Propagation::delayed}) {
+      const Dynamics gt = dynamics_of({.threshold = threshold}, propagation);
+      const Dynamics ge = dynamics_of({.threshold = threshold, .fire = Fire::ge}, propagation);
+      for (const Dynamics& dynamics : {gt, ge, ge.with_threshold(2.0F).with_threshold(threshold)}) {
+        EXPECT_FALSE(dynamics.fires(-kInfinity));
+        EXPECT_FALSE(dynamics.fires(-threshold));
+        EXPECT_FALSE(dynamics.fires(below));
+        EXPECT_EQ(dynamics.fires(threshold), dynamics.fire == Fire::ge);
+        EXPECT_TRUE(dynamics.fires(above));
+        EXPECT_TRUE(dynamics.fires(kInfinity));
+        EXPECT_FALSE(dynamics.fires(std::numeric_limits<float>::quiet_NaN()));
+      }
+      EXPECT_EQ(ge.carried(threshold, true), gt.carried(threshold, true))
+          << "the reset takes the threshold away, not the number below it";
+    }
+  }
+}
+
+TEST(Dynamics, SurrogateIsAsWideAsItsWidth) {
+  const auto slope = [](SurrogateKind kind, float width, float v) {
+    return dynamics_of({.threshold = 2.0F, .surrogate = {kind, /*alpha=*/0.5F, width}},
+                       Propagation::instant)
+        .spike_slope(v);
+  };
+  // α where |v − θ| < width/2
+  EXPECT_EQ(slope(SurrogateKind::rectangle, 1.0F, 1.5F), 0.0F);
+  EXPECT_EQ(slope(SurrogateKind::rectangle, 1.0F, std::nextafter(1.5F, 2.0F)), 0.5F);
+  EXPECT_EQ(slope(SurrogateKind::rectangle, 1.0F, std::nextafter(2.5F, 2.0F)), 0.5F);
+  EXPECT_EQ(slope(SurrogateKind::rectangle, 1.0F, 2.5F), 0.0F);
+  EXPECT_EQ(slope(SurrogateKind::triangle, 4.0F, 1.0F), 0.5F * 0.75F);
+  EXPECT_EQ(slope(SurrogateKind::triangle, 4.0F, 6.5F), 0.0F);
+  for (const SurrogateKind kind : {SurrogateKind::triangle, SurrogateKind::sigmoid,
+                                   SurrogateKind::arctan, SurrogateKind::rectangle}) {
+    EXPECT_EQ(slope(kind, 0.25F, 2.0F), 0.5F) << "the height is α";
+    // Twice as wide: the same slope at twice the distance.
+    EXPECT_EQ(slope(kind, 1.0F, 2.25F), slope(kind, 2.0F, 2.5F));
+    EXPECT_EQ(slope(kind, 0.0F, 2.75F), slope(kind, 2.0F, 2.75F)) << "0 means the threshold";
+  }
 }
 
 // The spike is 0 or 1, and the carry linear in it.

@@ -28,9 +28,10 @@ std::ostream& operator<<(std::ostream& out, const NeuronCase& c) {
              << " images, " << c.shape.steps << " steps, pool " << c.pool_height << "x"
              << c.pool_width << (c.dynamics.reset == Reset::hard ? ", hard" : ", soft")
              << (c.dynamics.reset_before_leak ? "" : ", leak first")
-             << (c.dynamics.detach_reset ? ", detached" : "") << ", surrogate "
-             << static_cast<int>(c.dynamics.surrogate.kind)
-             << (c.rows_per_image ? ", rows per image" : "")
+             << (c.dynamics.detach_reset ? ", detached" : "")
+             << (c.dynamics.fire == Fire::ge ? ", fires at θ" : "") << ", surrogate "
+             << static_cast<int>(c.dynamics.surrogate.kind) << " of width "
+             << c.dynamics.surrogate.width << (c.rows_per_image ? ", rows per image" : "")
              << (c.constant_current ? ", constant" : "") << (c.halves ? ", halves" : "")
              << ", blocks of " << c.block_pixels;
 }
@@ -49,12 +50,17 @@ std::vector<Dynamics> every_dynamics() {
       for (const bool detach : {true, false}) {
         for (const SurrogateKind kind : {SurrogateKind::triangle, SurrogateKind::sigmoid,
                                          SurrogateKind::arctan, SurrogateKind::rectangle}) {
-          result.push_back(dynamics_of({.leak = 0.95F,
-                                        .threshold = 0.9F,
-                                        .reset = reset,
-                                        .detach_reset = detach,
-                                        .surrogate = {.kind = kind, .alpha = 0.3F}},
-                                       propagation));
+          // Numbers to the kernels, not variants: they can change together.
+          for (const auto& [fire, width] : {std::pair{Fire::gt, 0.0F}, {Fire::ge, 1.4F}}) {
+            result.push_back(
+                dynamics_of({.leak = 0.95F,
+                             .threshold = 0.9F,
+                             .fire = fire,
+                             .reset = reset,
+                             .detach_reset = detach,
+                             .surrogate = {.kind = kind, .alpha = 0.3F, .width = width}},
+                            propagation));
+          }
         }
       }
     }
@@ -266,13 +272,14 @@ TEST_P(NeuronsOfEverySet, TakeTheLargestBlock) {
 
 /// One neuron per channel, norm left out.
 Guarded<SpikeWord> spikes_of(const KernelSet& set, const std::vector<float>& current,
-                             std::vector<float>& carry, int64_t steps) {
+                             std::vector<float>& carry, int64_t steps,
+                             const NeuronSpec& neuron = {.leak = 0.5F}) {
   const auto channels = static_cast<int64_t>(carry.size());
   const NeuronShape shape{steps, 1, 1, channels};
   const std::vector<float> zeros(static_cast<std::size_t>(steps * channels), 0.0F);
   const std::vector<float> ones(static_cast<std::size_t>(steps * channels), 1.0F);
   Guarded<SpikeWord> spikes(steps * shape.words_per_pixel());
-  spiking_forward(set, shape, dynamics_of({.leak = 0.5F}, Propagation::instant),
+  spiking_forward(set, shape, dynamics_of(neuron, Propagation::instant),
                   {.scale = ones.data(), .shift = zeros.data()}, {current.data(), channels},
                   {0, 0, 1}, carry.data(), spikes.data());
   return spikes;
@@ -286,6 +293,53 @@ TEST_P(NeuronsOfEverySet, FireStrictlyAboveTheThreshold) {
   EXPECT_EQ(carry[0], 0.5F);
   EXPECT_EQ(carry[1], 0.5F * (above - 1.0F));
   EXPECT_EQ(carry[2], 0.25F);
+}
+
+TEST_P(NeuronsOfEverySet, FireAtTheThresholdWhereAsked) {
+  const float below = std::nextafter(1.0F, 0.0F);
+  constexpr std::size_t kChannels = 19;  // whole vectors and a rest
+  std::vector<float> current(kChannels, below);
+  for (std::size_t c = 0; c < kChannels; c += 2) current[c] = 1.0F;
+  for (const Reset reset : {Reset::soft, Reset::hard}) {
+    std::vector<float> carry(kChannels, 0.0F);
+    const auto spikes =
+        spikes_of(set(), current, carry, 1, {.leak = 0.5F, .fire = Fire::ge, .reset = reset});
+    for (std::size_t c = 0; c < kChannels; ++c) {
+      EXPECT_EQ(spikes.data()[0] >> c & 1, c % 2 == 0 ? 1U : 0U) << c;
+      EXPECT_EQ(carry[c], c % 2 == 0 ? 0.0F : 0.5F * below) << c;
+    }
+  }
+}
+
+// A hard reset at the threshold itself: the spike of the first step clears the carry, and the
+// second step's gradient does not reach the first.
+TEST_P(NeuronsOfEverySet, BackwardFiresWhereForwardDid) {
+  constexpr int64_t kChannels = 19;
+  const NeuronShape shape{.steps = 2, .batch = 1, .pixels = 1, .channels = kChannels};
+  const std::vector<float> ones(2 * kChannels, 1.0F);
+  const std::vector<float> zeros(2 * kChannels, 0.0F);
+  const Affine affine{ones.data(), zeros.data(), zeros.data(), ones.data()};
+  for (const Fire fire : {Fire::gt, Fire::ge}) {
+    const Dynamics dynamics = dynamics_of(
+        {.leak = 0.5F,
+         .fire = fire,
+         .reset = Reset::hard,
+         .surrogate = {.kind = SurrogateKind::rectangle, .alpha = 0.25F, .width = 0.5F}},
+        Propagation::instant);
+    std::vector<float> sum(2 * kChannels, 0.0F);
+    std::vector<float> sum_unit(2 * kChannels, 0.0F);
+    std::vector<float> gradient(2 * kChannels, 0.0F);
+    std::vector<float> scratch(static_cast<std::size_t>(backward_scratch(shape, 1)));
+    set().spiking_backward(shape, dynamics, affine, {ones.data(), kChannels},
+                           {ones.data(), {{kChannels, 1, 1}}}, {0, 0, 1}, scratch.data(),
+                           gradient.data(), {sum.data(), sum_unit.data()});
+    // The membranes are 1 and 1, or without a spike 1 and 3/2, where the rectangle is over.
+    const float last = fire == Fire::ge ? 0.25F : 0.0F;
+    for (int64_t c = 0; c < kChannels; ++c) {
+      EXPECT_EQ(gradient[c], 0.25F) << c;
+      EXPECT_EQ(gradient[kChannels + c], last) << c;
+    }
+  }
 }
 
 TEST_P(NeuronsOfEverySet, LeaveNoBitPastTheLastChannel) {

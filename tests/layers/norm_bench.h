@@ -2,49 +2,48 @@
 
 #include <cmath>
 #include <memory>
-#include <ostream>
 #include <random>
+#include <string>
 #include <vector>
 
 #include "layers/norms/norm.h"
 
 namespace bntt::testing {
 
-/// Every norm, by name. A new one is added here and meets the whole contract.
-struct NamedNorm {
-  const char* name;
-  std::string kind;
-};
-inline void PrintTo(const NamedNorm& norm, std::ostream* out) { *out << norm.name; }
-inline const std::vector<NamedNorm>& every_norm() {
-  static const std::vector<NamedNorm> norms = {
-      {"none", "none"}, {"bntt", "bntt"}, {"bn", "bn"}, {"bn_time", "bn-time"}, {"layer", "layer"}};
-  return norms;
-}
-
-/// A norm between currents x and outputs y = γ x̂, both [step, batch, pixel, channel], as a stage
-/// uses it.
+/// A norm between currents x and outputs y, both [step, batch, pixel, channel], as a stage uses it.
+/// Its parameters and running statistics are those that it declares.
 class NormBench {
  public:
   static constexpr int64_t kRunSteps = 4;
+  static constexpr int64_t kChannels = 3;
 
-  NormBench(std::string kind, int64_t first_step, int64_t steps)
-      : norm_(make_norm({.kind = kind, .epsilon = 1e-4F, .momentum = 0.1F}, kChannels, kRunSteps)),
+  /// With β wherever the norm has an affine map.
+  NormBench(const std::string& kind, int64_t first_step, int64_t steps)
+      : norm_(make_norm({.kind = kind, .shift = kind != "none", .alpha = 0.7F},
+                        {.channels = kChannels, .run_steps = kRunSteps, .threshold = 0.8F})),
         first_step_(first_step),
         // Two images to a row leave an odd last one.
         split_{steps, 3, 5, kChannels, norm_->per_image() ? 1 : 2},
         random_(7) {
-    gain_ = numbers(norm_->gain_rows() * kChannels, 1.0, 0.3);
-    const int64_t kept = norm_->statistics_rows() * kChannels;
-    running_ = {"norm", norm_->statistics_rows(), Buffer<float>(kept), Buffer<float>(kept)};
-    for (float& mean : running_.mean) mean = static_cast<float>(number(0.0, 0.5));
-    for (float& variance : running_.variance) variance = static_cast<float>(number(2.0, 0.5));
+    for (const ParameterDeclaration& declared : norm_->parameters()) {
+      const int64_t size = size_of(declared.pytorch_shape);
+      Parameter parameter{.name = declared.name,
+                          .group = declared.group,
+                          .pytorch_shape = declared.pytorch_shape,
+                          .value = floats(size, 1.0, 0.3),
+                          .gradient = Buffer<float>::zeros(size)};
+      parameters_.push_back(std::move(parameter));
+    }
+    for (const StatisticDeclaration& declared : norm_->statistics()) {
+      statistics_.push_back({declared.name, declared.pytorch_shape,
+                             floats(size_of(declared.pytorch_shape), 2.0 * declared.start, 0.5)});
+    }
   }
 
   const Norm& norm() const { return *norm_; }
   const RowSplit& split() const { return split_; }
-  RunningStatistics& running() { return running_; }
-  std::vector<double>& gain() { return gain_; }
+  std::vector<Statistic>& statistics() { return statistics_; }
+  std::vector<Parameter>& parameters() { return parameters_; }
   int64_t size() const { return split_.steps * split_.batch * split_.pixels * kChannels; }
 
   double number(double mean, double spread) {
@@ -74,13 +73,17 @@ class NormBench {
     return result;
   }
 
-  /// With `running`, which follows the batch when the mode says so.
-  NormTrace trace(const std::vector<double>& x, NormMode mode, RunningStatistics& running) const {
-    return mode == NormMode::batch ? norm_->from_batch(moments(x), first_step_, running)
-                                   : norm_->from_running(moments(x), first_step_, running);
+  /// With `statistics`, which follow the batch when the mode says so.
+  NormTrace trace(const std::vector<double>& x, NormMode mode,
+                  std::vector<Statistic>& statistics) const {
+    NormTrace result = mode == NormMode::batch
+                           ? norm_->from_batch(moments(x), first_step_, statistics)
+                           : norm_->from_running(moments(x), first_step_, statistics);
+    norm_->fold(first_step_, parameters_, 1.0F, result);
+    return result;
   }
   NormTrace trace(const std::vector<double>& x, NormMode mode) const {
-    RunningStatistics copy = running_;
+    std::vector<Statistic> copy = statistics_;
     return trace(x, mode, copy);
   }
 
@@ -91,26 +94,19 @@ class NormBench {
     const int64_t at = trace_at(trace, step_of(i), image_of(i)) + i % kChannels;
     return (x[i] - trace.mean[at]) * trace.inverse_deviation[at];
   }
-  int64_t gain_at(int64_t i) const {
-    const int64_t row = norm_->gain_rows() > 1 ? first_step_ + step_of(i) : 0;
-    return row * kChannels + i % kChannels;
-  }
   std::vector<double> output(const std::vector<double>& x, NormMode mode) const {
     const NormTrace coefficients = trace(x, mode);
     std::vector<double> y(x.size());
     for (int64_t i = 0; i < size(); ++i) {
-      y[i] = unit(coefficients, x, i) * (gain_.empty() ? 1.0 : gain_[gain_at(i)]);
+      const int64_t at = trace_at(coefficients, step_of(i), image_of(i)) + i % kChannels;
+      y[i] = x[i] * coefficients.scale[at] + coefficients.shift[at];
     }
     return y;
   }
 
-  struct Gradients {
-    std::vector<double> current;
-    std::vector<double> gain;
-  };
-  /// For ∂L/∂y = `arriving`.
-  Gradients backward(const std::vector<double>& x, const std::vector<double>& arriving,
-                     NormMode mode) const {
+  /// For ∂L/∂y = `arriving`: returns ∂L/∂x, leaves the parameters' gradients in parameters().
+  std::vector<double> backward(const std::vector<double>& x, const std::vector<double>& arriving,
+                               NormMode mode) {
     const NormTrace coefficients = trace(x, mode);
     RowGradientSums sums{split_, Buffer<float>::zeros(split_.size()),
                          Buffer<float>::zeros(split_.size())};
@@ -128,22 +124,23 @@ class NormBench {
         }
       }
     }
-    const std::vector<float> gain(gain_.begin(), gain_.end());
-    std::vector<float> gain_gradient(gain_.size(), 0.0F);
-    const NormGradient rows =
-        norm_->backward(coefficients, sums, first_step_, mode, gain.data(), gain_gradient.data());
-    Gradients result{std::vector<double>(x.size()), {gain_gradient.begin(), gain_gradient.end()}};
+    for (Parameter& parameter : parameters_) parameter.gradient.fill(0.0F);
+    const NormGradient rows = norm_->backward(coefficients, sums, first_step_, mode, parameters_);
+    std::vector<double> result(x.size());
     for (int64_t i = 0; i < size(); ++i) {
       const int64_t at = trace_at(coefficients, step_of(i), image_of(i)) + i % kChannels;
-      result.current[i] = rows.scale[at] * arriving[i] - rows.slope[at] * unit(coefficients, x, i) -
-                          rows.offset[at];
+      result[i] = rows.scale[at] * arriving[i] - rows.slope[at] * unit(coefficients, x, i) -
+                  rows.offset[at];
     }
     return result;
   }
 
-  static constexpr int64_t kChannels = 3;
-
  private:
+  Buffer<float> floats(int64_t count, double mean, double spread) {
+    Buffer<float> values(count);
+    for (float& value : values) value = static_cast<float>(number(mean, spread));
+    return values;
+  }
   int64_t frame() const { return split_.pixels * kChannels; }
   int64_t step_of(int64_t i) const { return i / (split_.batch * frame()); }
   int64_t image_of(int64_t i) const { return i / frame() % split_.batch; }
@@ -162,8 +159,8 @@ class NormBench {
   int64_t first_step_;
   RowSplit split_;
   std::mt19937 random_;
-  std::vector<double> gain_;
-  RunningStatistics running_;
+  std::vector<Parameter> parameters_;
+  std::vector<Statistic> statistics_;
 };
 
 }  // namespace bntt::testing

@@ -1,14 +1,16 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
+#include <set>
 
+#include "bntt/error.h"
 #include "norm_bench.h"
 
 // What every norm owes, whatever it computes.
 namespace bntt {
 namespace {
 
-using testing::NamedNorm;
 using testing::NormBench;
 
 double dot(const std::vector<double>& a, const std::vector<double>& b) {
@@ -20,18 +22,26 @@ std::vector<double> moved(std::vector<double> x, const std::vector<double>& dire
   return x;
 }
 
-class EveryNorm : public ::testing::TestWithParam<std::tuple<NamedNorm, NormMode>> {
+/// Every entry of the table meets the whole contract.
+std::vector<std::string> every_norm() {
+  std::vector<std::string> names;
+  for (const NormEntry& entry : norm_table()) names.emplace_back(entry.name);
+  return names;
+}
+
+class EveryNorm : public ::testing::TestWithParam<std::tuple<std::string, NormMode>> {
  protected:
-  std::string kind() const { return std::get<0>(GetParam()).kind; }
+  std::string kind() const { return std::get<0>(GetParam()); }
   NormMode mode() const { return std::get<1>(GetParam()); }
 };
 INSTANTIATE_TEST_SUITE_P(Norms, EveryNorm,
-                         ::testing::Combine(::testing::ValuesIn(testing::every_norm()),
+                         ::testing::Combine(::testing::ValuesIn(every_norm()),
                                             ::testing::Values(NormMode::batch, NormMode::running)),
                          [](const auto& norm) {
-                           return std::string(std::get<0>(norm.param).name) +
-                                  (std::get<1>(norm.param) == NormMode::batch ? "_batch"
-                                                                              : "_running");
+                           std::string name = std::get<0>(norm.param);
+                           std::ranges::replace(name, '-', '_');
+                           return name + (std::get<1>(norm.param) == NormMode::batch ? "_batch"
+                                                                                     : "_running");
                          });
 
 // L = Σ w y. Directional derivatives move every x at once, so that rounding in fp32 coefficients
@@ -40,7 +50,7 @@ TEST_P(EveryNorm, CurrentGradientIsTheFiniteDifference) {
   NormBench bench(kind(), 1, 2);
   const auto x = bench.numbers(bench.size(), 0.5, 2.0);
   const auto w = bench.numbers(bench.size(), 0.0, 1.0);
-  const auto gradient = bench.backward(x, w, mode()).current;
+  const auto gradient = bench.backward(x, w, mode());
   const double length = std::sqrt(dot(gradient, gradient));
   constexpr double kStep = 1.0 / 128;
   for (int trial = 0; trial < 20; ++trial) {
@@ -57,7 +67,7 @@ TEST_P(EveryNorm, CurrentGradientIsRightForSingleCurrents) {
   NormBench bench(kind(), 0, 3);
   const auto x = bench.numbers(bench.size(), -0.5, 2.0);
   const auto w = bench.numbers(bench.size(), 0.0, 1.0);
-  const auto gradient = bench.backward(x, w, mode()).current;
+  const auto gradient = bench.backward(x, w, mode());
   constexpr double kStep = 1.0 / 64;
   for (std::size_t i = 0; i < x.size(); i += 7) {
     std::vector<double> direction(x.size(), 0.0);
@@ -68,17 +78,28 @@ TEST_P(EveryNorm, CurrentGradientIsRightForSingleCurrents) {
   }
 }
 
-TEST_P(EveryNorm, GainGradientIsTheFiniteDifference) {
+TEST_P(EveryNorm, ParameterGradientsAreTheFiniteDifferences) {
   NormBench bench(kind(), 1, 2);
   const auto x = bench.numbers(bench.size(), 0.5, 2.0);
   const auto w = bench.numbers(bench.size(), 0.0, 1.0);
-  const auto gradient = bench.backward(x, w, mode()).gain;
-  ASSERT_EQ(gradient.size(), bench.gain().size());
+  bench.backward(x, w, mode());
   const double before = dot(w, bench.output(x, mode()));
-  for (std::size_t i = 0; i < gradient.size(); ++i) {
-    bench.gain()[i] += 1.0;  // L is linear in γ
-    EXPECT_NEAR(dot(w, bench.output(x, mode())) - before, gradient[i], 1e-4) << "gain " << i;
-    bench.gain()[i] -= 1.0;
+  for (Parameter& parameter : bench.parameters()) {
+    for (int64_t i = 0; i < parameter.value.size(); ++i) {
+      parameter.value[i] += 1.0F;  // L is linear in each parameter
+      EXPECT_NEAR(dot(w, bench.output(x, mode())) - before, parameter.gradient[i], 2e-4)
+          << parameter.name << " " << i;
+      parameter.value[i] -= 1.0F;
+    }
+  }
+}
+
+TEST_P(EveryNorm, ParametersAreDeclaredByDistinctNames) {
+  const NormBench bench(kind(), 0, 1);
+  std::set<std::string> names;
+  for (const ParameterDeclaration& declared : bench.norm().parameters()) {
+    EXPECT_TRUE(names.insert(declared.name).second) << declared.name;
+    EXPECT_GT(size_of(declared.pytorch_shape), 0);
   }
 }
 
@@ -86,7 +107,8 @@ TEST(Norms, BnttGivesStepsOutsideTheWindowNoGainGradient) {
   NormBench bench("bntt", 1, 2);
   const auto x = bench.numbers(bench.size(), 0.5, 2.0);
   const auto w = bench.numbers(bench.size(), 0.0, 1.0);
-  const auto gradient = bench.backward(x, w, NormMode::batch).gain;
+  bench.backward(x, w, NormMode::batch);
+  const Buffer<float>& gradient = bench.parameters()[0].gradient;
   for (int64_t c = 0; c < NormBench::kChannels; ++c) {
     EXPECT_EQ(gradient[c], 0.0);
     EXPECT_NE(gradient[NormBench::kChannels + c], 0.0);
@@ -97,26 +119,47 @@ TEST(Norms, BnttGivesStepsOutsideTheWindowNoGainGradient) {
 TEST_P(EveryNorm, EvaluationLeavesTheRunningStatistics) {
   NormBench bench(kind(), 0, 4);
   const auto x = bench.numbers(bench.size(), 0.5, 2.0);
-  RunningStatistics running = bench.running();
-  bench.trace(x, mode(), running);
+  std::vector<Statistic> statistics = bench.statistics();
+  bench.trace(x, mode(), statistics);
   bool moved_any = false;
-  for (int64_t i = 0; i < running.mean.size(); ++i) {
-    moved_any |= running.mean[i] != bench.running().mean[i];
-    moved_any |= running.variance[i] != bench.running().variance[i];
+  for (std::size_t i = 0; i < statistics.size(); ++i) {
+    moved_any |= !std::ranges::equal(statistics[i].value, bench.statistics()[i].value);
   }
-  EXPECT_EQ(moved_any, mode() == NormMode::batch && running.rows > 0);
+  EXPECT_EQ(moved_any, mode() == NormMode::batch && !statistics.empty());
 }
 
-TEST(Norms, HaveTheRowsOfTheirDefinition) {
-  const auto rows = [](std::string kind) {
-    const auto norm = make_norm({.kind = kind}, 8, 25);
-    return std::tuple{norm->gain_rows(), norm->statistics_rows(), norm->per_image()};
+TEST(Norms, DeclareTheRowsOfTheirDefinition) {
+  using Shape = std::vector<int64_t>;
+  const auto shapes = [](const std::string& kind, bool shift) {
+    const auto norm = make_norm({.kind = kind, .shift = shift}, {.channels = 8, .run_steps = 25});
+    std::vector<Shape> result;
+    for (const auto& declared : norm->parameters()) result.push_back(declared.pytorch_shape);
+    for (const auto& declared : norm->statistics()) result.push_back(declared.pytorch_shape);
+    return result;
   };
-  EXPECT_EQ(rows("none"), (std::tuple{0, 0, false}));
-  EXPECT_EQ(rows("bntt"), (std::tuple{25, 25, false}));
-  EXPECT_EQ(rows("bn"), (std::tuple{1, 1, false}));
-  EXPECT_EQ(rows("bn-time"), (std::tuple{1, 1, false}));
-  EXPECT_EQ(rows("layer"), (std::tuple{1, 0, true}));
+  const Shape all{25, 8};
+  const Shape shared{8};
+  EXPECT_EQ(shapes("none", false), std::vector<Shape>{});
+  EXPECT_EQ(shapes("bntt", false), (std::vector<Shape>{all, all, all}));
+  EXPECT_EQ(shapes("bntt", true), (std::vector<Shape>{all, all, all, all}));
+  EXPECT_EQ(shapes("bn", false), (std::vector<Shape>{shared, shared, shared}));
+  EXPECT_EQ(shapes("bn-time", false), (std::vector<Shape>{shared, shared, shared}));
+  EXPECT_EQ(shapes("layer", true), (std::vector<Shape>{shared, shared}));
+  EXPECT_EQ(shapes("tdbn", true), (std::vector<Shape>{shared, shared, shared, shared}));
+  EXPECT_EQ(shapes("tebn", false), (std::vector<Shape>{shared, Shape{25}, shared, shared}));
+}
+
+TEST(Norms, UnknownKindsAreRefusedWithTheNearestName) {
+  try {
+    make_norm({.kind = "tbdn"}, {});
+    FAIL() << "nothing was thrown";
+  } catch (const Error& error) {
+    EXPECT_EQ(
+        std::string(error.what()),
+        "unknown norm 'tbdn', expected one of none, bntt, bn, bn-time, layer, tdbn, tebn, did "
+        "you mean 'tdbn'?");
+  }
+  EXPECT_THROW(make_norm({.kind = "none", .shift = true}, {}), Error);
 }
 
 }  // namespace

@@ -4,24 +4,48 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "base/random.h"
-#include "layers/synapse.h"
+#include "layers/synapses/prepared_weights.h"
+#include "layers/synapses/synapse.h"
 
 namespace bntt {
 namespace {
 
-StagePlan stage_plan(SynapseKind kind, MapShape source, int64_t pool, int64_t outputs) {
-  const MapShape input{source.channels, source.height / pool, source.width / pool};
-  const bool conv = kind == SynapseKind::conv3x3;
-  StagePlan plan;
-  plan.synapse = kind;
-  plan.source = source;
-  plan.pool_height = pool;
-  plan.pool_width = pool;
-  plan.input = input;
-  plan.output = conv ? MapShape{outputs, input.height, input.width} : MapShape{outputs, 1, 1};
-  plan.weights = (conv ? 9 * input.channels : input.size()) * outputs;
+struct Shape {
+  SynapseKind kind = SynapseKind::conv;
+  MapShape source;
+  int64_t pool = 1;
+  int64_t outputs = 1;
+  ConvGeometry geometry;
+  PoolKind pool_kind = PoolKind::average;
+};
+
+BranchPlan plan_of(const Shape& shape) {
+  BranchPlan plan;
+  plan.synapse = shape.kind;
+  plan.source = shape.source;
+  plan.pool = shape.pool_kind;
+  plan.pool_height = shape.pool;
+  plan.pool_width = shape.pool;
+  plan.input = {shape.source.channels, shape.source.height / shape.pool,
+                shape.source.width / shape.pool};
+  plan.geometry = shape.geometry;
+  switch (shape.kind) {
+    case SynapseKind::conv:
+      plan.output = shape.geometry.output(plan.input, shape.outputs);
+      plan.fan_in = shape.geometry.taps() * plan.input.channels;
+      break;
+    case SynapseKind::dense:
+      plan.output = {shape.outputs, 1, 1};
+      plan.fan_in = plan.input.size();
+      break;
+    case SynapseKind::identity:
+      plan.output = plan.input;
+      return plan;
+  }
+  plan.weights = plan.fan_in * shape.outputs;
   return plan;
 }
 
@@ -72,25 +96,27 @@ struct Results {
   Buffer<float> current, weight_gradient;
 };
 
-Results run(const StagePlan& plan, const Signal& input, const BreakEven& break_even) {
-  const auto synapse = make_synapse(plan);
-  synapse->set_break_even(break_even);
+Results run(const BranchPlan& plan, const Signal& input, const BreakEven& break_even) {
+  Synapse synapse(plan);
+  synapse.set_break_even(break_even);
   const Buffer<float> weights = numbers(plan.weights, 1);
   const int64_t frames = stored_frames(input);
   Results results{Buffer<float>(frames * plan.output.size()), Buffer<float>(plan.weights)};
   std::vector<int> heard_of(frames, 0);
   results.current.fill(std::numeric_limits<float>::quiet_NaN());
-  synapse->forward(input, *synapse->prepare(weights.data()), results.current.data(),
-                   [&](int64_t first, int64_t end, const float* written) {
-                     EXPECT_EQ(written, results.current.data() + first * plan.output.size());
-                     const bool complete =
-                         std::none_of(written, written + (end - first) * plan.output.size(),
-                                      [](float value) { return std::isnan(value); });
-                     for (int64_t f = first; f < end; ++f) heard_of[f] += complete ? 1 : 100;
-                   });
+  synapse.forward(input, *synapse.prepare(weights.data()), results.current.data(),
+                  [&](int64_t first, int64_t end, const float* written) {
+                    EXPECT_EQ(written, results.current.data() + first * plan.output.size());
+                    const bool complete =
+                        std::none_of(written, written + (end - first) * plan.output.size(),
+                                     [](float value) { return std::isnan(value); });
+                    for (int64_t f = first; f < end; ++f) heard_of[f] += complete ? 1 : 100;
+                  });
   EXPECT_THAT(heard_of, ::testing::Each(1)) << "each frame once, when it is complete";
   const Buffer<float> gradient = numbers(results.current.size(), 2);
-  synapse->weight_gradient(input, gradient.data(), results.weight_gradient.data());
+  if (plan.weights > 0) {
+    synapse.weight_gradient(input, gradient.data(), results.weight_gradient.data());
+  }
   return results;
 }
 
@@ -107,13 +133,74 @@ double relative_error(const Buffer<float>& ours, const Buffer<float>& expected) 
 constexpr BreakEven kAlwaysWalk{100.0F, 100.0F};
 constexpr BreakEven kAlwaysDense{-1.0F, -1.0F};
 
-class SynapsePaths : public ::testing::TestWithParam<StagePlan> {};
-INSTANTIATE_TEST_SUITE_P(Shapes, SynapsePaths,
-                         ::testing::Values(stage_plan(SynapseKind::conv3x3, {8, 5, 6}, 1, 9),
-                                           stage_plan(SynapseKind::conv3x3, {17, 9, 8}, 2, 20),
-                                           stage_plan(SynapseKind::conv3x3, {3, 6, 6}, 1, 12),
-                                           stage_plan(SynapseKind::dense, {70, 5, 4}, 2, 33),
-                                           stage_plan(SynapseKind::dense, {130, 1, 1}, 1, 10)));
+constexpr ConvGeometry kPointwise{.kernel = 1, .stride = 1, .padding = 0};
+constexpr ConvGeometry kShortcut{.kernel = 1, .stride = 2, .padding = 0};
+constexpr ConvGeometry kHalving{.kernel = 3, .stride = 2, .padding = 1};
+constexpr ConvGeometry kWide{.kernel = 5, .stride = 1, .padding = 2};
+constexpr ConvGeometry kWidest{.kernel = 7, .stride = 2, .padding = 3};
+constexpr ConvGeometry kUnpadded{.kernel = 3, .stride = 1, .padding = 0};
+
+std::vector<BranchPlan> every_shape() {
+  using enum SynapseKind;
+  std::vector<BranchPlan> plans;
+  for (const Shape& shape :
+       {Shape{conv, {8, 5, 6}, 1, 9}, Shape{conv, {17, 9, 8}, 2, 20}, Shape{conv, {3, 6, 6}, 1, 12},
+        Shape{conv, {70, 6, 5}, 1, 33, kPointwise}, Shape{conv, {16, 7, 6}, 1, 32, kShortcut},
+        Shape{conv, {16, 7, 6}, 1, 32, kHalving}, Shape{conv, {9, 6, 7}, 1, 10, kWide},
+        Shape{conv, {3, 9, 8}, 1, 11, kWidest}, Shape{conv, {8, 6, 6}, 1, 8, kUnpadded},
+        Shape{conv, {8, 8, 8}, 2, 9, {}, PoolKind::sum}, Shape{dense, {70, 5, 4}, 2, 33},
+        Shape{dense, {130, 1, 1}, 1, 10}, Shape{dense, {12, 6, 4}, 2, 7, {}, PoolKind::sum},
+        Shape{identity, {70, 5, 6}, 1}, Shape{identity, {9, 6, 6}, 2}}) {
+    plans.push_back(plan_of(shape));
+  }
+  return plans;
+}
+
+class SynapsePaths : public ::testing::TestWithParam<BranchPlan> {};
+INSTANTIATE_TEST_SUITE_P(Shapes, SynapsePaths, ::testing::ValuesIn(every_shape()));
+
+// Every entry of the list does what the last one, the reference, does.
+TEST_P(SynapsePaths, EveryWayAgreesWithTheReference) {
+  const BranchPlan& plan = GetParam();
+  const Synapse synapse(plan);
+  const SynapseWay& reference = *synapse.ways().back();
+  const Buffer<float> weights = numbers(plan.weights, 1);
+  const SpikeTrain spikes = spikes_of_rising_density(plan.source, 12);
+  std::vector<int64_t> frames(12);
+  std::iota(frames.begin(), frames.end(), 0);
+  const Buffer<float> gradient = numbers(12 * plan.output.size(), 2);
+  for (const Signal& input : {Signal(spikes), Signal(as_dense(spikes))}) {
+    const PreparedWeights prepared(weights.data());
+    const auto forward = [&](const SynapseWay& way) {
+      Buffer<float> current(12 * plan.output.size());
+      way.forward(input, frames, prepared.of(way, input), {current.data(), 0, plan.output.size()});
+      return current;
+    };
+    const auto weight_gradient = [&](const SynapseWay& way) {
+      Buffer<float> result(plan.weights);
+      way.weight_gradient(input, gradient.data(), result.data());
+      return result;
+    };
+    const auto input_gradient = [&](const SynapseWay& way) {
+      Buffer<float> result(12 * plan.input.size());
+      way.input_gradient(gradient.data(), weights.data(), 12, result.data());
+      return result;
+    };
+    for (const auto& way : synapse.ways()) {
+      SCOPED_TRACE(way->name());
+      const InputKind kind = InputKind::of(input);
+      if (way->does(SynapseOperation::forward, kind)) {
+        EXPECT_LT(relative_error(forward(*way), forward(reference)), 3e-6);
+      }
+      if (way->does(SynapseOperation::weight_gradient, kind)) {
+        EXPECT_LT(relative_error(weight_gradient(*way), weight_gradient(reference)), 3e-6);
+      }
+      if (way->does(SynapseOperation::input_gradient, {})) {
+        EXPECT_LT(relative_error(input_gradient(*way), input_gradient(reference)), 3e-6);
+      }
+    }
+  }
+}
 
 TEST_P(SynapsePaths, SpikesAndTheSameRealValuesGiveTheSame) {
   const SpikeTrain spikes = spikes_of_rising_density(GetParam().source, 12);
@@ -121,6 +208,7 @@ TEST_P(SynapsePaths, SpikesAndTheSameRealValuesGiveTheSame) {
   for (const BreakEven& break_even : {kAlwaysWalk, BreakEven{}, kAlwaysDense}) {
     const Results ours = run(GetParam(), spikes, break_even);
     EXPECT_LT(relative_error(ours.current, dense.current), 3e-6);
+    if (GetParam().weights == 0) continue;
     EXPECT_LT(relative_error(ours.weight_gradient, dense.weight_gradient), 3e-6);
   }
 }
@@ -142,32 +230,32 @@ TEST_P(SynapsePaths, CurrentsThatNobodyKeepsAreTheSame) {
   const SpikeTrain spikes = spikes_of_rising_density(GetParam().source, 12);
   for (const Signal& input : {Signal(spikes), Signal(as_dense(spikes))}) {
     const Results kept = run(GetParam(), input, {});
-    const auto synapse = make_synapse(GetParam());
+    const Synapse synapse(GetParam());
     const Buffer<float> weights = numbers(GetParam().weights, 1);
     Buffer<float> seen(kept.current.size());
     const int64_t size = GetParam().output.size();
-    synapse->forward(input, *synapse->prepare(weights.data()), nullptr,
-                     [&](int64_t first, int64_t end, const float* currents) {
-                       std::copy_n(currents, (end - first) * size, seen.data() + first * size);
-                     });
+    synapse.forward(input, *synapse.prepare(weights.data()), nullptr,
+                    [&](int64_t first, int64_t end, const float* currents) {
+                      std::copy_n(currents, (end - first) * size, seen.data() + first * size);
+                    });
     EXPECT_TRUE(std::ranges::equal(seen, kept.current));
   }
 }
 
 // Of such maps each frame is listed by itself: two could hold more spikes than are listed at once.
 TEST(DenseSynapse, GroupsOfFramesAreTheBitsOfEachFrameAlone) {
-  const StagePlan plan = stage_plan(SynapseKind::dense, {64, 1024, 1024}, 32, 5);
+  const BranchPlan plan = plan_of({SynapseKind::dense, {64, 1024, 1024}, 32, 5});
   SpikeTrain spikes(1, 3, plan.source, {1.0F, -1.0F});
   for (uint32_t i = 0; i < 3000; ++i) {
     const auto bits = draw4(7, Purpose::encoding, {.block = i});
     spikes.set(i % 2, 0, i % 3, bits[0] % 1024, bits[1] % 1024, bits[2] % 64);
   }
-  const auto synapse = make_synapse(plan);
+  const Synapse synapse(plan);
   const Buffer<float> weights = numbers(plan.weights, 1);
-  const auto prepared = synapse->prepare(weights.data());
+  const auto prepared = synapse.prepare(weights.data());
   const auto current_of = [&](const Signal& input) {
     Buffer<float> current(stored_frames(input) * plan.output.size());
-    synapse->forward(input, *prepared, current.data(), [](int64_t, int64_t, const float*) {});
+    synapse.forward(input, *prepared, current.data(), [](int64_t, int64_t, const float*) {});
     return current;
   };
   const Buffer<float> together = current_of(spikes);
@@ -180,47 +268,53 @@ TEST(DenseSynapse, GroupsOfFramesAreTheBitsOfEachFrameAlone) {
 
 TEST(InputGradients, MayOverwriteTheCurrentsGradient) {
   constexpr int64_t kFrames = 21;  // whole chunks and a rest
-  for (const StagePlan& plan : {stage_plan(SynapseKind::conv3x3, {16, 6, 7}, 1, 16),
-                                stage_plan(SynapseKind::conv3x3, {3, 6, 6}, 1, 3),
-                                stage_plan(SynapseKind::dense, {40, 1, 1}, 1, 40)}) {
-    const auto synapse = make_synapse(plan);
+  for (const BranchPlan& plan : {plan_of({SynapseKind::conv, {16, 6, 7}, 1, 16}),
+                                 plan_of({SynapseKind::conv, {3, 6, 6}, 1, 3}),
+                                 plan_of({SynapseKind::conv, {16, 6, 8}, 1, 64, kHalving}),
+                                 plan_of({SynapseKind::identity, {16, 6, 8}, 1}),
+                                 plan_of({SynapseKind::dense, {40, 1, 1}, 1, 40})}) {
+    const Synapse synapse(plan);
     const Buffer<float> weights = numbers(plan.weights, 1);
     Buffer<float> gradient = numbers(kFrames * plan.output.size(), 2);
     Buffer<float> apart(gradient.size());
-    synapse->input_gradient(gradient.data(), weights.data(), kFrames, apart.data());
-    synapse->input_gradient(gradient.data(), weights.data(), kFrames, gradient.data());
+    synapse.input_gradient(gradient.data(), weights.data(), kFrames, apart.data());
+    synapse.input_gradient(gradient.data(), weights.data(), kFrames, gradient.data());
     EXPECT_TRUE(std::ranges::equal(gradient, apart));
   }
 }
 
-/// What `forward_by_rows` hands over, put together; every row once, and the steps in order.
-Buffer<float> rows_of(const StagePlan& plan, const SpikeTrain& spikes,
+/// The rows of all blocks, put together.
+Buffer<float> rows_of(const BranchPlan& plan, const SpikeTrain& spikes,
                       const BreakEven& break_even) {
-  const auto synapse = make_synapse(plan);
-  synapse->set_break_even(break_even);
+  Synapse synapse(plan);
+  synapse.set_break_even(break_even);
   const Signal input(spikes);
-  EXPECT_TRUE(synapse->makes_rows(input));
+  EXPECT_TRUE(synapse.makes_rows(input));
   const Buffer<float> weights = numbers(plan.weights, 1);
   const MapShape& map = plan.output;
+  const auto prepared = synapse.prepare(weights.data());
+  const auto rows = synapse.rows(input, *prepared);
+  const int64_t width = synapse.block_channels();
+  std::vector<float> scratch(map.width * width);
   Buffer<float> current(spikes.steps() * spikes.batch() * map.size());
-  current.fill(std::numeric_limits<float>::quiet_NaN());
-  Buffer<int64_t> steps_done = Buffer<int64_t>::zeros(spikes.batch() * map.height * map.channels);
-  synapse->forward_by_rows(input, *synapse->prepare(weights.data()), [&](const CurrentRow& row) {
-    int64_t& done = steps_done[(row.image * map.height + row.y) * map.channels + row.first_channel];
-    done = done == row.step ? done + 1 : -100;
-    float* frame = current.data() + (row.step * spikes.batch() + row.image) * map.size();
-    for (int64_t x = 0; x < map.width; ++x) {
-      std::copy_n(row.values + x * row.stride, row.channels,
-                  frame + (row.y * map.width + x) * map.channels + row.first_channel);
+  for (int64_t frame = 0; frame < spikes.steps() * spikes.batch(); ++frame) {
+    for (int64_t first = 0; first < map.channels; first += width) {
+      for (int64_t y = 0; y < map.height; ++y) {
+        const RowView row = rows->row(frame, first / width, y, scratch.data());
+        for (int64_t x = 0; x < map.width; ++x) {
+          std::copy_n(
+              row.values + x * row.stride, std::min(width, map.channels - first),
+              current.data() + frame * map.size() + (y * map.width + x) * map.channels + first);
+        }
+      }
     }
-  });
-  for (const int64_t done : steps_done) EXPECT_TRUE(done == 0 || done == spikes.steps());
+  }
   return current;
 }
 
 TEST_P(SynapsePaths, RowsAreTheBitsOfWholeFrames) {
-  if (GetParam().synapse != SynapseKind::conv3x3) {
-    EXPECT_FALSE(make_synapse(GetParam())->makes_rows(SpikeTrain(1, 1, GetParam().source)));
+  if (GetParam().synapse == SynapseKind::dense) {
+    EXPECT_FALSE(Synapse(GetParam()).makes_rows(SpikeTrain(1, 1, GetParam().source)));
     return;
   }
   for (const int64_t steps : {1, 4, 12}) {

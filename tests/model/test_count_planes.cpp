@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "base/random.h"
-#include "layers/conv_synapse.h"
-#include "layers/dense_synapse.h"
+#include "layers/synapses/prepared_weights.h"
+#include "layers/synapses/synapse.h"
 
 // Event counts enter as planes of weight 1, 2, 4, ...: to a synapse they are the numbers that they
 // add up to.
@@ -54,7 +54,8 @@ void expect_near(const Buffer<float>& got, const Buffer<float>& expected) {
 
 const FramesWritten kNobody = [](int64_t, int64_t, float*) {};
 
-void expect_same_as_numbers(const Synapse& synapse, const StagePlan& plan) {
+void expect_same_as_numbers(const BranchPlan& plan) {
+  const Synapse synapse(plan);
   const Counts input = counts();
   Buffer<float> weights(plan.weights);
   for (int64_t i = 0; i < weights.size(); ++i) weights[i] = drawn(i, 1);
@@ -75,19 +76,18 @@ void expect_same_as_numbers(const Synapse& synapse, const StagePlan& plan) {
   expect_near(planes_gradient, values_gradient);
 }
 
-StagePlan plan_of(const StageSpec& stage) {
+BranchPlan plan_of(const StageSpec& stage) {
   return plan_stages({.input = kInput, .steps = kSteps, .stages = {stage, Readout{.classes = 2}}})
-      .front();
+      .front()
+      .branches.front();
 }
 
 TEST(CountPlanes, ConvolveAsTheNumbersTheyStandFor) {
-  const StagePlan plan = plan_of(Conv3x3{.channels = 5});
-  expect_same_as_numbers(ConvSynapse(plan), plan);
+  expect_same_as_numbers(plan_of(Conv3x3{.channels = 5}));
 }
 
 TEST(CountPlanes, AddUpInFullyConnectedStages) {
-  const StagePlan plan = plan_of(Dense{.features = 5});
-  expect_same_as_numbers(DenseSynapse(plan), plan);
+  expect_same_as_numbers(plan_of(Dense{.features = 5}));
 }
 
 }  // namespace

@@ -36,7 +36,8 @@ TEST_P(KeptCurrents, LeaveOutTheCheapOnesAndGiveTheSameGradients) {
   Trace all = network.forward(random_input(network), NormMode::batch, Keep::everything);
   Trace some = network.forward(random_input(network), NormMode::batch, Keep::for_backward);
   const auto kept = [](const StageTrace& stage) {
-    return !stage.current.empty() || !stage.half_current.empty();
+    const BranchTrace& branch = stage.branches.front();
+    return !branch.current.empty() || !branch.half_current.empty();
   };
   EXPECT_TRUE(kept(all.stages[0]));
   EXPECT_FALSE(kept(some.stages[0]));

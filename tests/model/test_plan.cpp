@@ -35,23 +35,27 @@ TEST(Plan, NamesShapesAndCounts) {
   EXPECT_EQ(plans[4].name, "fc2");
 
   const StagePlan& conv3 = plans[2];
-  EXPECT_EQ(conv3.source, (MapShape{16, 9, 7}));
-  EXPECT_EQ(conv3.pool_height, 2);
-  EXPECT_EQ(conv3.pool_width, 2);
-  EXPECT_EQ(conv3.input, (MapShape{16, 4, 3}));
+  ASSERT_EQ(conv3.branches.size(), 1U);
+  const BranchPlan& branch = conv3.branches[0];
+  EXPECT_EQ(branch.name, "conv3");
+  EXPECT_EQ(branch.sources, std::vector<int64_t>{1});
+  EXPECT_EQ(branch.source, (MapShape{16, 9, 7}));
+  EXPECT_EQ(branch.pool_height, 2);
+  EXPECT_EQ(branch.pool_width, 2);
+  EXPECT_EQ(branch.input, (MapShape{16, 4, 3}));
   EXPECT_EQ(conv3.output, (MapShape{4, 4, 3}));
-  EXPECT_EQ(conv3.synapse, SynapseKind::conv3x3);
-  EXPECT_EQ(conv3.fan_in, 144);
+  EXPECT_EQ(branch.synapse, SynapseKind::conv);
+  EXPECT_EQ(branch.fan_in, 144);
   EXPECT_EQ(conv3.weights, 576);
   EXPECT_EQ(conv3.gains, 5 * 4);
-  EXPECT_EQ(conv3.parameters(), 596);
+  EXPECT_EQ(conv3.parameters, 596);
   EXPECT_EQ(conv3.neurons, 48);
   EXPECT_EQ(conv3.macs, 576 * 12);
   EXPECT_EQ(conv3.first_step, 0);
   EXPECT_EQ(conv3.active_steps, 5);
 
-  EXPECT_EQ(plans[3].synapse, SynapseKind::dense);
-  EXPECT_EQ(plans[3].fan_in, 48);
+  EXPECT_EQ(plans[3].branches[0].synapse, SynapseKind::dense);
+  EXPECT_EQ(plans[3].branches[0].fan_in, 48);
   EXPECT_EQ(plans[3].macs, 960);
   EXPECT_EQ(plans[3].output, (MapShape{20, 1, 1}));
   EXPECT_TRUE(plans[4].readout);
@@ -92,25 +96,25 @@ TEST(Plan, DelayedStagesStartLaterAndEndEarlier) {
 TEST(Plan, PoolsMultiplyAndMayStandFirst) {
   const auto plans = plan_stages(
       network({AvgPool{2}, Conv3x3{4}, AvgPool{2}, AvgPool{3}, Readout{}}, {3, 27, 40}));
-  EXPECT_EQ(plans[0].source, (MapShape{3, 27, 40}));
-  EXPECT_EQ(plans[0].input, (MapShape{3, 13, 20}));
-  EXPECT_EQ(plans[1].pool_height, 6);
-  EXPECT_EQ(plans[1].pool_width, 6);
-  EXPECT_EQ(plans[1].input, (MapShape{4, 2, 3}));
-  EXPECT_EQ(plans[1].fan_in, 24);
+  EXPECT_EQ(plans[0].branches[0].source, (MapShape{3, 27, 40}));
+  EXPECT_EQ(plans[0].branches[0].input, (MapShape{3, 13, 20}));
+  EXPECT_EQ(plans[1].branches[0].pool_height, 6);
+  EXPECT_EQ(plans[1].branches[0].pool_width, 6);
+  EXPECT_EQ(plans[1].branches[0].input, (MapShape{4, 2, 3}));
+  EXPECT_EQ(plans[1].branches[0].fan_in, 24);
 }
 
 TEST(Plan, GlobalPoolTakesTheWholeMap) {
   const auto plans = plan_stages(network({Conv3x3{4}, AvgPool{0}, Readout{}}, {3, 5, 7}));
-  EXPECT_EQ(plans[1].pool_height, 5);
-  EXPECT_EQ(plans[1].pool_width, 7);
-  EXPECT_EQ(plans[1].input, (MapShape{4, 1, 1}));
+  EXPECT_EQ(plans[1].branches[0].pool_height, 5);
+  EXPECT_EQ(plans[1].branches[0].pool_width, 7);
+  EXPECT_EQ(plans[1].branches[0].input, (MapShape{4, 1, 1}));
   // What the first of two pools drops stays dropped.
   const auto both =
       plan_stages(network({Conv3x3{4}, AvgPool{2}, AvgPool{0}, Readout{}}, {3, 5, 7}));
-  EXPECT_EQ(both[1].pool_height, 4);
-  EXPECT_EQ(both[1].pool_width, 6);
-  EXPECT_EQ(both[1].input, (MapShape{4, 1, 1}));
+  EXPECT_EQ(both[1].branches[0].pool_height, 4);
+  EXPECT_EQ(both[1].branches[0].pool_width, 6);
+  EXPECT_EQ(both[1].branches[0].input, (MapShape{4, 1, 1}));
 }
 
 TEST(Plan, ALoneReadoutIsANetwork) {
@@ -204,6 +208,97 @@ TEST(Plan, AnAnnHasOneStepAndOnlyReluNeurons) {
               HasSubstr("either an ANN or spiking"));
   EXPECT_THAT(complaint(network({Conv3x3{4, {}, relu}, Dense{4}, Readout{}}, {3, 8, 8}, 1)),
               HasSubstr("either an ANN or spiking"));
+}
+
+SynapseSpec conv(int64_t channels, int64_t kernel = 3, int64_t stride = 1) {
+  return {.outputs = channels, .kernel = kernel, .stride = stride, .padding = kernel / 2};
+}
+
+BranchSpec branch(std::vector<std::string> source, const SynapseSpec& synapse) {
+  return {.source = std::move(source), .synapse = synapse};
+}
+
+constexpr SynapseSpec kIdentity{.kind = SynapseKind::identity};
+
+TEST(Plan, BranchesAreNamedShapedAndCounted) {
+  const auto plans = plan_stages(network(
+      {Conv3x3{8},
+       BranchedStage{.name = "block",
+                     .branches = {branch({}, conv(16, 3, 2)), branch({"conv1"}, conv(16, 1, 2))}},
+       BranchedStage{.branches = {branch({"block"}, kIdentity)}}, Readout{10}},
+      {3, 9, 7}, 5));
+  ASSERT_EQ(plans.size(), 4U);
+  const StagePlan& block = plans[1];
+  EXPECT_EQ(block.name, "block");
+  ASSERT_EQ(block.branches.size(), 2U);
+  EXPECT_EQ(block.branches[0].name, "block");
+  EXPECT_EQ(block.branches[1].name, "block.branch2");
+  EXPECT_EQ(block.branches[1].sources, std::vector<int64_t>{0});
+  EXPECT_EQ(block.output, (MapShape{16, 5, 4}));
+  EXPECT_EQ(block.weights, 9 * 8 * 16 + 8 * 16);
+  EXPECT_EQ(block.gains, 2 * 5 * 16);
+  EXPECT_EQ(block.macs, (9 * 8 * 16 + 8 * 16) * 20);
+  EXPECT_EQ(plans[2].name, "conv2");
+  EXPECT_EQ(plans[2].weights, 0);
+  EXPECT_EQ(plans[2].output, block.output);
+}
+
+TEST(Plan, BiasShiftAndNeuronParametersAreCounted) {
+  NormSpec norm{.kind = "tebn", .shift = true};
+  NeuronSpec plif{.kind = "plif", .leak = 0.5F};
+  const auto plans =
+      plan_stages(network({Conv{.channels = 6, .bias = true, .norm = norm, .neuron = plif},
+                           Readout{.classes = 4, .bias = true}},
+                          {2, 4, 4}, 7));
+  EXPECT_EQ(plans[0].parameters, 9 * 2 * 6 + 6 + 6 + 6 + 7 + 1);
+  EXPECT_EQ(plans[1].parameters, 96 * 4 + 4);
+}
+
+TEST(Plan, RefusesBranchesThatCannotWork) {
+  const auto with = [](std::vector<BranchSpec> branches, NeuronSpec neuron = {}) {
+    return complaint(
+        network({Conv3x3{8}, BranchedStage{"block", std::move(branches), neuron}, Readout{}}));
+  };
+  EXPECT_EQ(with({branch({"conv1"}, conv(4)), branch({"conv1"}, conv(5))}),
+            "block.branch2: gives a map of 5x32x32, but the first branch gives 4x32x32");
+  EXPECT_EQ(with({branch({"conv2"}, conv(4))}),
+            "block: its source 'conv2' is not the name of an earlier stage, did you mean 'conv1'?");
+  EXPECT_EQ(with({branch({"conv1", "conv1"}, conv(4))}), "block: names its source 'conv1' twice");
+  EXPECT_EQ(with({branch({"conv1", "input"}, conv(4))}),
+            "block: only spikes add up, and input does not hand on spikes: give it a branch of its "
+            "own");
+  EXPECT_EQ(with({}), "stage block has no branches, expected at least 1");
+  EXPECT_EQ(with({branch({"input"}, conv(4))}), "nothing reads the output of stage conv1");
+  EXPECT_EQ(with({branch({}, conv(4, 0))}), "block: kernel is 0, expected 1 to 63");
+  EXPECT_EQ(with({branch({}, {.outputs = 4, .kernel = 40, .padding = 0})}),
+            "block: a kernel of 40 with padding 0 finds no place in its map of 32x32 pixels");
+  EXPECT_THAT(with({branch({}, conv(4))}, {.kind = "plif", .leak = 1.0F}),
+              HasSubstr("block: neuron 'plif' has leak 1"));
+  EXPECT_THAT(with({branch({}, conv(4))}, {.kind = "lift"}),
+              HasSubstr("block: unknown neuron 'lift'"));
+  EXPECT_THAT(complaint(network({Conv3x3{8, {.kind = "bnt"}}, Readout{}})),
+              HasSubstr("conv1: unknown norm 'bnt', expected one of none, bntt"));
+  EXPECT_EQ(complaint(network(
+                {Conv3x3{8}, BranchedStage{"conv1", {branch({}, conv(4))}, {}}, Readout{}})),
+            "two stages are called conv1");
+  EXPECT_THAT(
+      complaint(network({Conv3x3{8}, BranchedStage{"a.b", {branch({}, conv(4))}, {}}, Readout{}})),
+      HasSubstr("the name of stage 'a.b' is not one"));
+  EXPECT_EQ(
+      complaint(network({AvgPool{}, BranchedStage{"block", {branch({}, conv(4))}, {}}, Readout{}})),
+      "a pool stands before stage block, which has branches: give a branch its pool");
+  EXPECT_EQ(complaint(network({AvgPool{}, MaxPool{}, Conv3x3{8}, Readout{}})),
+            "two pools of different kinds stand before the first stage in a row");
+}
+
+TEST(Plan, DelayedPropagationIsForChains) {
+  NetworkSpec spec = network(
+      {Conv3x3{8}, BranchedStage{"block", {branch({}, conv(8)), branch({"conv1"}, kIdentity)}, {}},
+       Readout{}});
+  EXPECT_EQ(complaint(spec), "");
+  spec.propagation = Propagation::delayed;
+  EXPECT_EQ(complaint(spec),
+            "block: delayed propagation is for chains alone, and this stage is not part of one");
 }
 
 }  // namespace

@@ -35,8 +35,8 @@ TEST(MixedPrecision, KeepsHalvesAndLeavesTheFloats) {
   Network network = small_network(Precision::mixed);
   const Trace trace = network.forward(random_input(network, 4), NormMode::batch);
   for (const StageTrace& stage : trace.stages) {
-    EXPECT_TRUE(stage.current.empty());
-    EXPECT_FALSE(stage.half_current.empty());
+    EXPECT_TRUE(stage.branches[0].current.empty());
+    EXPECT_FALSE(stage.branches[0].half_current.empty());
   }
 }
 
@@ -50,11 +50,12 @@ TEST(MixedPrecision, DiffersFromFp32InTheKeptCurrentsAlone) {
   for (const Parameter& parameter : network.parameters()) mixed.push_back(parameter.gradient);
 
   for (StageTrace& stage : trace.stages) {
-    stage.current = Buffer<float>(stage.half_current.size());
-    for (int64_t i = 0; i < stage.current.size(); ++i) {
-      stage.current[i] = std::bit_cast<float>(static_cast<uint32_t>(stage.half_current[i]) << 16);
+    BranchTrace& kept = stage.branches[0];
+    kept.current = Buffer<float>(kept.half_current.size());
+    for (int64_t i = 0; i < kept.current.size(); ++i) {
+      kept.current[i] = std::bit_cast<float>(static_cast<uint32_t>(kept.half_current[i]) << 16);
     }
-    stage.half_current = Buffer<uint16_t>();
+    kept.half_current = Buffer<uint16_t>();
   }
   network.backward(trace, gradient);
   for (std::size_t p = 0; p < mixed.size(); ++p) {
@@ -68,11 +69,11 @@ TEST(MixedPrecision, MovesTheFirstStageByTheRoundingOnly) {
   Network mixed = small_network(Precision::mixed);
   const Trace expected = whole.forward(random_input(whole, 4), NormMode::batch);
   const Trace ours = mixed.forward(random_input(mixed, 4), NormMode::batch);
-  const Buffer<float>& current = expected.stages[0].current;
-  ASSERT_EQ(ours.stages[0].half_current.size(), current.size());
+  const Buffer<float>& current = expected.stages[0].branches[0].current;
+  ASSERT_EQ(ours.stages[0].branches[0].half_current.size(), current.size());
   for (int64_t i = 0; i < current.size(); ++i) {
-    const auto kept =
-        std::bit_cast<float>(static_cast<uint32_t>(ours.stages[0].half_current[i]) << 16);
+    const auto kept = std::bit_cast<float>(
+        static_cast<uint32_t>(ours.stages[0].branches[0].half_current[i]) << 16);
     ASSERT_LE(std::abs(kept - current[i]), std::abs(current[i]) * 0x1p-8F);
   }
 }

@@ -23,20 +23,53 @@ Enum any(std::initializer_list<Enum> values) {
 }
 
 NormSpec any_norm() {
-  return {.kind = any({"none", "bntt", "bn", "bn-time", "layer"}),
+  const std::vector<KindInfo> kinds = norm_kinds();
+  const std::string kind = kinds[*rc::gen::inRange<std::size_t>(0, kinds.size())].name;
+  return {.kind = kind,
           .epsilon = positive(),
-          .momentum = fraction()};
+          .momentum = fraction(),
+          .shift = kind != "none" && *rc::gen::arbitrary<bool>(),
+          .gain_start = any({1.0F, positive()}),
+          .alpha = any({0.0F, positive()})};
 }
 
 NeuronSpec any_neuron(bool ann) {
-  return {.kind = ann ? "relu" : any({"lif", "if"}),
-          .leak = fraction(),
+  return {.kind = ann ? "relu" : any({"lif", "if", "plif"}),
+          .leak = 0.99F * fraction(),
           .threshold = positive(),
+          .fire = any({Fire::gt, Fire::ge}),
           .reset = any({Reset::soft, Reset::hard}),
           .detach_reset = *rc::gen::arbitrary<bool>(),
           .surrogate = {.kind = any({SurrogateKind::triangle, SurrogateKind::sigmoid,
                                      SurrogateKind::arctan, SurrogateKind::rectangle}),
-                        .alpha = positive()}};
+                        .alpha = positive(),
+                        .width = any({0.0F, positive()})}};
+}
+
+/// Two branches whose maps agree, and a stage that adds their spikes up.
+void add_branches(NetworkSpec& spec, int64_t channels, bool ann) {
+  const int64_t kernel = any<int64_t>({1, 3, 5, 7});
+  const SynapseSpec conv{.outputs = channels,
+                         .kernel = kernel,
+                         .stride = any<int64_t>({1, 2}),
+                         .padding = kernel / 2,
+                         .bias = *rc::gen::arbitrary<bool>()};
+  SynapseSpec shortcut = conv;
+  shortcut.kernel = 1;
+  shortcut.padding = 0;
+  spec.stages.emplace_back(
+      BranchedStage{"first",
+                    {{.source = {"input"}, .synapse = conv, .norm = any_norm()},
+                     {.source = {"input"}, .synapse = shortcut, .norm = any_norm()}},
+                    any_neuron(ann)});
+  spec.stages.emplace_back(
+      BranchedStage{"second",
+                    {{.source = {"first"},
+                      .pool = {.kind = any({PoolKind::average, PoolKind::sum, PoolKind::max}),
+                               .size = any<int64_t>({0, 1, 2})},
+                      .synapse = {.kind = SynapseKind::dense, .outputs = channels},
+                      .norm = any_norm()}},
+                    any_neuron(ann)});
 }
 
 NetworkSpec any_network() {
@@ -45,11 +78,13 @@ NetworkSpec any_network() {
   NetworkSpec spec;
   spec.input = {count(1, 5), count(8, 20), count(8, 20)};
   spec.steps = ann ? 1 : count(8, 100);
-  if (!ann) spec.propagation = any({Propagation::instant, Propagation::delayed});
-  for (int64_t i = count(0, 4); i > 0; --i) {
+  const bool branched = *rc::gen::arbitrary<bool>();
+  if (branched) add_branches(spec, count(1, 100), ann);
+  if (!ann && !branched) spec.propagation = any({Propagation::instant, Propagation::delayed});
+  for (int64_t i = branched ? 0 : count(0, 4); i > 0; --i) {
     spec.stages.emplace_back(Conv3x3{count(1, 100), any_norm(), any_neuron(ann)});
   }
-  spec.stages.emplace_back(AvgPool{count(0, 4)});
+  if (!branched) spec.stages.emplace_back(AvgPool{count(0, 4)});
   for (int64_t i = count(0, 4); i > 0; --i) {
     spec.stages.emplace_back(Dense{count(1, 100), any_norm(), any_neuron(ann)});
   }
@@ -115,10 +150,10 @@ TEST(SpecIo, DefaultsNeedNotBeWritten) {
 TEST(SpecIo, MistakesAreNamed) {
   EXPECT_EQ(complaint("[[stages]]\ntype = \"conv3x3\"\nnorm = { kind = \"bnt\" }"),
             "net.toml: stages[0].norm.kind is the string \"bnt\", expected one of none, bntt, bn, "
-            "bn-time, layer, did you mean 'bntt'?");
-  EXPECT_EQ(complaint("[[stages]]\ntype = \"conv\""),
-            "net.toml: stages[0].type is the string \"conv\", expected one of conv3x3, dense, "
-            "avg-pool, readout, did you mean 'conv3x3'?");
+            "bn-time, layer, tdbn, tebn, did you mean 'bntt'?");
+  EXPECT_EQ(complaint("[[stages]]\ntype = \"conv5\""),
+            "net.toml: stages[0].type is the string \"conv5\", expected one of conv3x3, dense, "
+            "avg-pool, readout, conv, sum-pool, max-pool, stage, did you mean 'conv'?");
   EXPECT_EQ(complaint("[[stages]]\ntype = \"readout\"\nclases = 3"),
             "net.toml: unknown key 'stages[0].clases', did you mean 'stages[0].classes'?");
   EXPECT_EQ(complaint("steps = 0\n[[stages]]\ntype = \"readout\""),

@@ -41,14 +41,14 @@ TEST(Zoo, Vgg9HasThePublishedCounts) {
   EXPECT_EQ(total(spec, &StagePlan::neurons), 246784);
   EXPECT_EQ(total(spec, &StagePlan::macs), 194717696);
   EXPECT_EQ(total(spec, &StagePlan::gains), 25 * (64 + 64 + 128 + 128 + 3 * 256 + 1024));
-  EXPECT_EQ(plan_stages(spec)[7].input, (MapShape{256, 4, 4}));
+  EXPECT_EQ(plan_stages(spec)[7].branches[0].input, (MapShape{256, 4, 4}));
 }
 
 TEST(Zoo, Vgg11EndsInOnePixelWhateverTheInput) {
   for (const int64_t side : {32, 64, 100}) {
     const auto plans = plan_stages(vgg11({.input = {3, side, side}}));
     EXPECT_EQ(plans[8].name, "fc1");
-    EXPECT_EQ(plans[8].input, (MapShape{512, 1, 1}));
+    EXPECT_EQ(plans[8].branches[0].input, (MapShape{512, 1, 1}));
   }
 }
 
@@ -77,9 +77,49 @@ TEST(Zoo, OptionsReachEveryStage) {
   EXPECT_EQ(spec.stages.back(), StageSpec(Readout{7, {.kind = "bn"}, false}));
   for (const StagePlan& plan : plan_stages(spec)) {
     if (plan.readout) continue;
-    EXPECT_EQ(plan.norm, options.norm);
+    EXPECT_EQ(plan.branches[0].norm, options.norm);
     EXPECT_EQ(plan.neuron, options.neuron);
   }
+}
+
+// The quoted 12.63 M, with β and biases.
+TEST(Zoo, Resnet19HasThePublishedParameters) {
+  const NetworkSpec spec = resnet19({.steps = 4, .norm = {.kind = "bn-time", .shift = true}});
+  EXPECT_EQ(total(spec, &StagePlan::parameters), 12630858);
+  const auto plans = plan_stages(spec);
+  EXPECT_EQ(plans.size(), 1U + 2 * 8 + 2);
+  EXPECT_EQ(plans[2].name, "block1");
+  EXPECT_EQ(plans[2].branches[1].synapse, SynapseKind::conv) << "widens";
+  EXPECT_EQ(plans[4].branches[1].synapse, SynapseKind::identity);
+  EXPECT_EQ(plans[8].output, (MapShape{256, 16, 16}));
+  EXPECT_EQ(plans[16].output, (MapShape{512, 8, 8}));
+}
+
+TEST(Zoo, Resnet20IsHesWithPointwiseShortcuts) {
+  const auto plans = plan_stages(resnet20({.norm = {.kind = "none"}}));
+  EXPECT_EQ(plans.size(), 1U + 2 * 9 + 1);
+  int64_t shortcuts = 0;
+  for (const StagePlan& plan : plans) {
+    for (const BranchPlan& branch : plan.branches) shortcuts += branch.geometry.kernel == 1 ? 1 : 0;
+  }
+  EXPECT_EQ(shortcuts, 2);
+  EXPECT_EQ(plans[18].output, (MapShape{64, 8, 8}));
+  // 3·16 + 6·16² + (16·32 + 5·32²) + (32·64 + 5·64²) times 9 taps, two shortcuts, the readout.
+  int64_t weights = 9 * (3 * 16 + 6 * 16 * 16 + 16 * 32 + 5 * 32 * 32 + 32 * 64 + 5 * 64 * 64);
+  weights += 16 * 32 + 32 * 64 + 640;
+  EXPECT_EQ(total(resnet20({.norm = {.kind = "none"}}), &StagePlan::weights), weights);
+}
+
+TEST(Zoo, SewAddsSpikesUpAndMsRunsACurrent) {
+  const auto sew = plan_stages(sew_resnet18({}));
+  const BranchPlan& readout = sew.back().branches[0];
+  EXPECT_EQ(readout.sources.size(), 3U) << "the shortcut's spikes and those of two blocks";
+  EXPECT_EQ(readout.source, (MapShape{512, 4, 4}));
+  EXPECT_EQ(readout.input, (MapShape{512, 1, 1}));
+  const auto ms = plan_stages(ms_resnet18({}));
+  EXPECT_EQ(ms.front().neurons, 0) << "the stem hands its current on";
+  EXPECT_EQ(std::ranges::count_if(ms, [](const StagePlan& plan) { return plan.spikes(); }), 17);
+  EXPECT_FALSE(ms[3].spikes());
 }
 
 TEST(Zoo, AnAnnIsTheSameChain) {

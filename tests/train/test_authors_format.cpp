@@ -90,7 +90,7 @@ TEST(AuthorsFormat, RefusesWhatTheirModelsCannotExpress) {
   EXPECT_THAT(refusal([&] { to_authors_format(normed); }), HasSubstr("fc2"));
   const Network relu(
       vgg9({.input = {3, 8, 8}, .steps = 1, .width = 1.0 / 64, .neuron = {.kind = "relu"}}), 1);
-  EXPECT_THAT(refusal([&] { to_authors_format(relu); }), HasSubstr("ReLU"));
+  EXPECT_THAT(refusal([&] { to_authors_format(relu); }), HasSubstr("'relu'"));
 }
 
 TEST(AuthorsFormat, RefusesMissingSuperfluousAndMisshapenTensors) {

@@ -14,7 +14,7 @@ using testing::small_vgg5;
 Network prepared() {
   Network network = small_vgg5();
   for (Parameter& parameter : network.parameters()) {
-    const bool weight = parameter.kind == Parameter::Kind::weight;
+    const bool weight = parameter.group == ParameterGroup::weight;
     parameter.value.fill(weight ? 2.0F : 1.0F);
     parameter.gradient = Buffer<float>(parameter.value.size());
     parameter.gradient.fill(weight ? 0.5F : -1.0F);
@@ -24,7 +24,7 @@ Network prepared() {
 
 void expect_values(const Network& network, double weight, double gain) {
   for (const Parameter& parameter : network.parameters()) {
-    const double expected = parameter.kind == Parameter::Kind::weight ? weight : gain;
+    const double expected = parameter.group == ParameterGroup::weight ? weight : gain;
     for (const float value : parameter.value) ASSERT_NEAR(value, expected, 1e-6) << parameter.name;
   }
 }

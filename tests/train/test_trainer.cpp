@@ -236,9 +236,18 @@ TEST_F(TrainerRuns, LearnCornersFarAboveChance) {
 }
 
 TEST_F(TrainerRuns, EveryNormTrainsAndResumes) {
-  for (const std::string kind : {"none", "bn", "bn-time", "layer"}) {
-    config_.model.norm = kind;
-    expect_resumed_like_whole(std::to_string(static_cast<int>(kind)));
+  config_.model.norm_shift = true;
+  for (const KindInfo& kind : norm_kinds()) {
+    config_.model.norm = kind.name;
+    expect_resumed_like_whole(kind.name);
+  }
+}
+
+TEST_F(TrainerRuns, EveryNeuronTrainsAndResumes) {
+  config_.model.leak = 0.5F;
+  for (const std::string kind : {"if", "plif"}) {
+    config_.model.neuron = kind;
+    expect_resumed_like_whole(kind);
   }
 }
 
@@ -302,8 +311,8 @@ TEST_F(TrainerRuns, WeightsThatAreNotFiniteEndTheRunAndKeepItsCheckpoint) {
 }
 
 TEST_F(TrainerRuns, ALossThatIsNotFiniteEndsTheRunAndKeepsItsCheckpoint) {
-  config_.model.neuron = NeuronKind::relu;
-  config_.model.norm = NormKind::none;
+  config_.model.neuron = "relu";
+  config_.model.norm = "none";
   config_.model.steps = 1;
   config_.encoder.kind = InputCoding::direct;
   config_.train.learning_rate = 1e-3;

@@ -73,6 +73,13 @@ float meeting_point_of(const double (&densities)[2], const Walk& walk, const Den
 
 }  // namespace
 
+bool depends_on_density(const BranchPlan& plan) {
+  const Synapse synapse(plan);
+  const InputKind kind{.planes = 1};
+  return &synapse.way_for(SynapseOperation::forward, kind, 0.0) !=
+         &synapse.way_for(SynapseOperation::forward, kind, std::numeric_limits<double>::max());
+}
+
 std::optional<BreakEven> measure_break_even(const BranchPlan& plan) {
   const Synapse synapse(plan);
   const InputKind kind{.planes = 1};

@@ -12,6 +12,9 @@ namespace bntt {
 /// on the density.
 std::optional<BreakEven> measure_break_even(const BranchPlan& plan);
 
+/// Whether there is a choice between a walk and a dense way of spikes.
+bool depends_on_density(const BranchPlan& plan);
+
 /// Goes up when one of the two ways becomes faster: what earlier programs measured no longer holds.
 inline constexpr int kBreakEvenRevision = 2;
 
