@@ -60,12 +60,13 @@ std::shared_ptr<Walk> make_walk(const KernelSet& set, const ConvolutionCase& c, 
   auto walk = std::make_shared<Walk>();
   walk->convolution = {c.map, c.outputs, set.channels_per_block(c.outputs)};
   walk->words = random_spikes(kFrames * c.map.source.pixels(), c.map.source.channels, density);
+  const SpikeConvolution& shape = walk->convolution;
   walk->starts =
-      Buffer<int32_t>(std::max(kernels::column_starts(c.map), kernels::channel_list_starts(c.map)));
+      Buffer<int32_t>(std::max(kernels::pixel_starts(c.map), kernels::channel_list_starts(shape)));
   walk->entries = Buffer<int32_t>(kernels::list_entries(c.map, kFrames) + kernels::kListSlack);
-  walk->column_starts = Buffer<int32_t>(kernels::column_starts(c.map));
-  walk->column_entries = Buffer<int32_t>(kernels::column_entries(c.map.source.size()));
-  walk->weights = random_floats(walk->convolution.packed_size());
+  walk->column_starts = Buffer<int32_t>(kernels::column_starts(shape));
+  walk->column_entries = Buffer<int32_t>(kernels::column_entries(shape, c.map.source.size()));
+  walk->weights = random_floats(shape.packed_size());
   return walk;
 }
 
@@ -75,7 +76,7 @@ void walk_forward(const KernelSet& set, Walk& walk) {
   const int64_t width = shape.block_channels;
   const int64_t frame_words = walk.words.size() / kFrames;
   for (int64_t frame = 0; frame < kFrames; ++frame) {
-    set.list_columns(shape.map, walk.words.data() + frame * frame_words, walk.lists(),
+    set.list_columns(shape, walk.words.data() + frame * frame_words, walk.lists(),
                      {walk.column_starts.data(), walk.column_entries.data()});
     for (int64_t block = 0; block < shape.blocks(); ++block) {
       for (int64_t y = 0; y < map.height; ++y) {
@@ -102,12 +103,12 @@ void add_walks(const KernelSet& set, const ConvolutionCase& c, double density) {
 
   auto gradient = make_walk(set, c, density);
   const SpikeConvolution& convolution = gradient->convolution;
-  gradient->maps = random_floats(kFrames * (c.input().height + 2) * (c.input().width + 2) *
+  gradient->maps = random_floats(kFrames * kernels::gradient_border(convolution).pixels() *
                                  convolution.block_channels);
   add_benchmark(
       "walk-weight-gradient" + suffix, {.dense_flops = c.dense_flops()}, [gradient, &set] {
         const SpikeConvolution& shape = gradient->convolution;
-        kernels::list_by_channel(shape.map, gradient->plane(), gradient->lists());
+        kernels::list_by_channel(shape, gradient->plane(), gradient->lists());
         for (int64_t block = 0; block < shape.blocks(); ++block) {
           set.spike_conv_weight_gradient(shape, gradient->plane(), gradient->lists(),
                                          gradient->maps.data(),

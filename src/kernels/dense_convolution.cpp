@@ -58,31 +58,33 @@ struct DenseConvolution::Primitives {
   dnnl::convolution_backward_weights weight_gradient;
   dnnl::reorder pack_forward, pack_input, unpack_weights;
 
-  Primitives(const MapShape& map, int64_t channels, int64_t frames) {
+  Primitives(const MapShape& map, int64_t channels, int64_t frames, const ConvGeometry& geometry) {
     const SingleThreaded guard;
     const auto f32 = memory::data_type::f32;
     const auto nhwc = memory::format_tag::nhwc;
     const auto any = memory::format_tag::any;
     input = {{frames, map.channels, map.height, map.width}, f32, nhwc};
-    output = {{frames, channels, map.height, map.width}, f32, nhwc};
-    const memory::dims kernel = {channels, map.channels, 3, 3};
+    const MapShape out = geometry.output(map, channels);
+    output = {{frames, channels, out.height, out.width}, f32, nhwc};
+    const memory::dims kernel = {channels, map.channels, geometry.kernel, geometry.kernel};
     plain_weights = {kernel, f32, memory::format_tag::hwio};
     const memory::desc any_weights(kernel, f32, any);
-    const memory::dims one = {1, 1};
+    const memory::dims strides = {geometry.stride, geometry.stride};
+    const memory::dims padding = {geometry.padding, geometry.padding};
     const auto algorithm = dnnl::algorithm::convolution_direct;
 
     dnnl::primitive_attr attributes;
     attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
 
-    forward_descriptor = {
-        {dnnl::prop_kind::forward_training, algorithm, input, any_weights, output, one, one, one},
-        attributes,
-        cpu()};
-    input_descriptor = {{algorithm, input, any_weights, output, one, one, one},
+    forward_descriptor = {{dnnl::prop_kind::forward_training, algorithm, input, any_weights, output,
+                           strides, padding, padding},
+                          attributes,
+                          cpu()};
+    input_descriptor = {{algorithm, input, any_weights, output, strides, padding, padding},
                         attributes,
                         cpu(),
                         forward_descriptor};
-    weight_descriptor = {{algorithm, input, any_weights, output, one, one, one},
+    weight_descriptor = {{algorithm, input, any_weights, output, strides, padding, padding},
                          attributes,
                          cpu(),
                          forward_descriptor};
@@ -99,8 +101,10 @@ struct DenseConvolution::Primitives {
   }
 };
 
-DenseConvolution::DenseConvolution(MapShape input, int64_t output_channels, int64_t frames)
-    : frames_(frames), primitives_(std::make_unique<Primitives>(input, output_channels, frames)) {}
+DenseConvolution::DenseConvolution(MapShape input, int64_t output_channels, int64_t frames,
+                                   const ConvGeometry& geometry)
+    : frames_(frames),
+      primitives_(std::make_unique<Primitives>(input, output_channels, frames, geometry)) {}
 
 DenseConvolution::~DenseConvolution() = default;
 

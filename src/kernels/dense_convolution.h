@@ -8,13 +8,13 @@
 
 namespace bntt::kernels {
 
-/// 3x3 convolution with padding 1, through oneDNN, on a fixed number of frames [frame, y, x,
-/// channel]. Primitives are made once and run single-threaded: called from inside a parallel loop
-/// over chunks of fixed size, their bits depend neither on the thread count nor on what else is in
-/// the batch.
+/// Convolution through oneDNN, on a fixed number of frames [frame, y, x, channel]. Primitives are
+/// made once and run single-threaded: called from inside a parallel loop over chunks of fixed size,
+/// their bits depend neither on the thread count nor on what else is in the batch.
 class DenseConvolution {
  public:
-  DenseConvolution(MapShape input, int64_t output_channels, int64_t frames);
+  DenseConvolution(MapShape input, int64_t output_channels, int64_t frames,
+                   const ConvGeometry& geometry = {});
   ~DenseConvolution();
   DenseConvolution(const DenseConvolution&) = delete;
   DenseConvolution& operator=(const DenseConvolution&) = delete;

@@ -20,8 +20,8 @@ struct PatternConvolution {
   int64_t block_channels = 0;  // a whole number of vectors of the kernel set in use
 
   static constexpr int64_t kMaxBits = 6;
-  static bool suits(const PooledMap& map, int64_t planes) {
-    return map.is_identity() && map.source.channels * planes <= kMaxBits;
+  static bool suits(const PooledMap& map, int64_t planes, const ConvGeometry& geometry = {}) {
+    return geometry.is_same_3x3() && map.is_identity() && map.source.channels * planes <= kMaxBits;
   }
 
   int64_t bits_per_pixel() const { return map.channels * planes; }

@@ -168,19 +168,22 @@ void add_spikes(const PooledMap& map, const SpikeWord* words, float weight, floa
   }
 }
 
-void list_columns(const PooledMap& map, const SpikeWord* frame, const SpikeLists& /*by_pixel*/,
-                  const SpikeLists& columns) {
+void list_columns(const SpikeConvolution& convolution, const SpikeWord* frame,
+                  const SpikeLists& /*by_pixel*/, const SpikeLists& columns) {
+  const PooledMap& map = convolution.map;
+  const ConvGeometry& geometry = convolution.geometry;
   const MapShape pooled = map.pooled();
   const int64_t words = (map.source.channels + kSpikesPerWord - 1) / kSpikesPerWord;
   int32_t* next = columns.entries;
   columns.starts[0] = 0;
-  for (int64_t i = 0; i < pooled.pixels(); ++i) {
-    for (int64_t ky = 0; ky < 3; ++ky) {
-      const int64_t y = i / pooled.width + ky - 1;
+  for (int64_t i = 0; i < convolution.output().height * pooled.width; ++i) {
+    const int64_t x = i % pooled.width;
+    for (int64_t ky = 0; ky < geometry.kernel && is_seen(geometry, x); ++ky) {
+      const int64_t y = i / pooled.width * geometry.stride - geometry.padding + ky;
       if (y < 0 || y >= pooled.height) continue;
       for (int64_t place = 0; place < map.pool_height * map.pool_width; ++place) {
         const int64_t from_y = y * map.pool_height + place / map.pool_width;
-        const int64_t from_x = i % pooled.width * map.pool_width + place % map.pool_width;
+        const int64_t from_x = x * map.pool_width + place % map.pool_width;
         const SpikeWord* pixel = frame + (from_y * map.source.width + from_x) * words;
         for (int64_t c = 0; c < pooled.channels; ++c) {
           if ((pixel[c / kSpikesPerWord] >> (c % kSpikesPerWord) & 1) == 0) continue;
@@ -194,16 +197,17 @@ void list_columns(const PooledMap& map, const SpikeWord* frame, const SpikeLists
 
 void spike_conv_row(const SpikeConvolution& convolution, const ColumnSums& sums,
                     const RowOutput& output) {
-  const int64_t row_width = convolution.map.pooled().width;
+  const ConvGeometry& geometry = convolution.geometry;
+  const int64_t columns = convolution.map.pooled().width;
   const int64_t width = convolution.block_channels;
-  for (int64_t x = 0; x < row_width; ++x) {
+  for (int64_t x = 0; x < convolution.output().width; ++x) {
     for (int64_t k = 0; k < output.channels; ++k) {
       float sum = 0.0F;
-      for (int64_t kx = 0; kx < 3; ++kx) {
-        const int64_t column = x + kx - 1;
-        if (column < 0 || column >= row_width) continue;
+      for (int64_t kx = 0; kx < geometry.kernel; ++kx) {
+        const int64_t column = x * geometry.stride - geometry.padding + kx;
+        if (column < 0 || column >= columns) continue;
         for (int32_t e = sums.starts[column]; e < sums.starts[column + 1]; ++e) {
-          sum += sums.block_weights[(int64_t{3} * sums.entries[e] + kx) * width + k];
+          sum += sums.block_weights[(geometry.kernel * sums.entries[e] + kx) * width + k];
         }
       }
       float& out = output.data[x * output.stride + k];
@@ -232,20 +236,24 @@ void pattern_conv_row(const PatternConvolution& convolution, const uint8_t* patt
 void spike_conv_weight_gradient(const SpikeConvolution& convolution, const SpikePlane& plane,
                                 const SpikeLists& by_channel, const float* bordered,
                                 float* block_gradient) {
+  const ConvGeometry& geometry = convolution.geometry;
   const int64_t channels = convolution.map.source.channels;
   const int64_t width = convolution.block_channels;
-  const int64_t row = convolution.map.pooled().width + 2;
+  const int64_t classes = tap_classes(geometry);
+  const int64_t row = gradient_border(convolution).width;
   const float factor = plane.weight * convolution.map.scale();
-  for (int64_t tap = 0; tap < 9; ++tap) {
-    // The input at place p meets the output at p - (tap's shift).
-    const int64_t shift = (1 - tap / 3) * row + 1 - tap % 3;
+  for (int64_t tap = 0; tap < geometry.taps(); ++tap) {
+    const int64_t ky = tap / geometry.kernel;
+    const int64_t kx = tap % geometry.kernel;
+    const int64_t shift = ky / geometry.stride * row + kx / geometry.stride;
     for (int64_t in = 0; in < channels; ++in) {
+      const int64_t list = (in * classes + ky % geometry.stride) * classes + kx % geometry.stride;
       for (int64_t k = 0; k < width; ++k) {
         float sum = 0.0F;
-        for (int32_t e = by_channel.starts[in]; e < by_channel.starts[in + 1]; ++e) {
-          sum += bordered[(by_channel.entries[e] + shift) * width + k];
+        for (int32_t e = by_channel.starts[list]; e < by_channel.starts[list + 1]; ++e) {
+          sum += bordered[(by_channel.entries[e] - shift) * width + k];
         }
-        block_gradient[((tap / 3 * channels + in) * 3 + tap % 3) * width + k] += factor * sum;
+        block_gradient[((ky * channels + in) * geometry.kernel + kx) * width + k] += factor * sum;
       }
     }
   }

@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <bit>
 #include <utility>
 
@@ -31,16 +32,21 @@ HWY_INLINE int32_t* AppendBits(SpikeWord bits, int32_t first, int32_t* next) {
   return end;
 }
 
-/// The channels that spike at each pooled pixel, in the order of the window's pixels.
-void ListByPixel(const PooledMap& map, const SpikeWord* frame, const SpikeLists& lists) {
+/// The channels that spike at each pooled pixel, in the order of the window's pixels; none at
+/// pixels of columns that no output sees.
+void ListByPixel(const SpikeConvolution& convolution, const SpikeWord* frame,
+                 const SpikeLists& lists) {
+  const PooledMap& map = convolution.map;
   const MapShape pooled = map.pooled();
   const int64_t words = (map.source.channels + kSpikesPerWord - 1) / kSpikesPerWord;
+  const bool skips_columns = convolution.geometry.stride > convolution.geometry.kernel;
   int32_t* next = lists.entries;
   int32_t* start = lists.starts;
   *start++ = 0;
   for (int64_t y = 0; y < pooled.height; ++y) {
     for (int64_t x = 0; x < pooled.width; ++x) {
-      for (int64_t dy = 0; dy < map.pool_height; ++dy) {
+      const bool skipped = skips_columns && !is_seen(convolution.geometry, x);
+      for (int64_t dy = 0; dy < map.pool_height && !skipped; ++dy) {
         const SpikeWord* pixels =
             frame + ((y * map.pool_height + dy) * map.source.width + x * map.pool_width) * words;
         for (int64_t w = 0; w < map.pool_width * words; ++w) {
@@ -52,22 +58,25 @@ void ListByPixel(const PooledMap& map, const SpikeWord* frame, const SpikeLists&
   }
 }
 
-void ListColumnsSimd(const PooledMap& map, const SpikeWord* frame, const SpikeLists& by_pixel,
-                     const SpikeLists& columns) {
+void ListColumnsSimd(const SpikeConvolution& convolution, const SpikeWord* frame,
+                     const SpikeLists& by_pixel, const SpikeLists& columns) {
   using Integers = hn::RebindToSigned<Tag>;
   static_assert(hn::MaxLanes(Integers()) <= kListSlack);
-  ListByPixel(map, frame, by_pixel);
-  const MapShape pooled = map.pooled();
+  ListByPixel(convolution, frame, by_pixel);
+  const ConvGeometry& geometry = convolution.geometry;
+  const MapShape pooled = convolution.map.pooled();
   const auto lanes = static_cast<int32_t>(hn::Lanes(Integers()));
   int32_t* next = columns.entries;
   int32_t* start = columns.starts;
   *start++ = 0;
-  for (int64_t y = 0; y < pooled.height; ++y) {
-    const int64_t first_row = y == 0 ? 1 : 0;
-    const int64_t end_row = y == pooled.height - 1 ? 2 : 3;
+  const int64_t rows = convolution.output().height;
+  for (int64_t row = 0; row < rows; ++row) {
+    const int64_t top = row * geometry.stride - geometry.padding;
+    const int64_t first_tap = std::max<int64_t>(0, -top);
+    const int64_t end_tap = std::min(geometry.kernel, pooled.height - top);
     for (int64_t x = 0; x < pooled.width; ++x) {
-      for (int64_t ky = first_row; ky < end_row; ++ky) {
-        const int32_t* of_pixel = by_pixel.starts + (y + ky - 1) * pooled.width + x;
+      for (int64_t ky = first_tap; ky < end_tap; ++ky) {
+        const int32_t* of_pixel = by_pixel.starts + (top + ky) * pooled.width + x;
         const int32_t* from = by_pixel.entries + of_pixel[0];
         const int32_t count = of_pixel[1] - of_pixel[0];
         const auto first = hn::Set(Integers(), static_cast<int32_t>(ky * pooled.channels));
@@ -83,11 +92,12 @@ void ListColumnsSimd(const PooledMap& map, const SpikeWord* frame, const SpikeLi
   }
 }
 
-/// Sums of `pixels` neighbouring outputs, `vectors` registers each. A spike adds to up to three of
-/// them, which keeps as many additions under way as the hardware can; each output still adds its
-/// rows in the order of tap columns, then of the list.
-template <int vectors, int pixels>
+/// Sums of `pixels` neighbouring outputs, `vectors` registers each. A spike adds to all of them
+/// that see it, which keeps as many additions under way as the hardware can; each output still adds
+/// its rows in the order of tap columns, then of the list.
+template <int vectors, int pixels, int kernel, int stride>
 struct OutputTile {
+  static constexpr int kColumns = (pixels - 1) * stride + kernel;
   Vector sums[pixels][vectors];
 
   void Clear() {
@@ -96,17 +106,17 @@ struct OutputTile {
     }
   }
 
-  /// The spikes of the column at `position` (0 lies left of the tile): output o sees it through tap
-  /// column position - o.
+  /// The spikes of the column at `position` (0 is the first that output 0 sees): output o sees it
+  /// through tap column position - o · stride.
   template <int position>
   HWY_INLINE void Walk(const int32_t* begin, const int32_t* end, const float* weights) {
-    constexpr int kFirst = position < 2 ? 0 : position - 2;
-    constexpr int kLast = position < pixels ? position : pixels - 1;
+    constexpr int kFirst = position < kernel ? 0 : (position - kernel) / stride + 1;
+    constexpr int kLast = std::min(position / stride, pixels - 1);
     const int64_t lanes = Channels::Width();
     for (const int32_t* e = begin; e < end; ++e) {
-      const float* taps = weights + *e * (lanes * 3 * vectors);
+      const float* taps = weights + *e * (lanes * kernel * vectors);
       for (int o = kFirst; o <= kLast; ++o) {
-        const float* tap = taps + lanes * (position - o) * vectors;
+        const float* tap = taps + lanes * (position - o * stride) * vectors;
         for (int v = 0; v < vectors; ++v) {
           sums[o][v] = hn::Add(sums[o][v], hn::LoadU(Tag(), tap + v * lanes));
         }
@@ -115,18 +125,34 @@ struct OutputTile {
   }
 };
 
-template <int vectors, int pixels>
-void SpikeConvRowAs(const SpikeConvolution& convolution, const ColumnSums& sums,
-                    const RowOutput& output) {
-  const int64_t row_width = convolution.map.pooled().width;
+/// Writes the sums of the output at x.
+template <int vectors>
+HWY_INLINE void WriteSums(const ColumnSums& sums, Vector factor, const Vector (&total)[vectors],
+                          const RowOutput& output, int64_t x) {
   const int64_t lanes = Channels::Width();
+  float* out = output.data + x * output.stride;
+  for (int v = 0; v < vectors && v * lanes < output.channels; ++v) {
+    const Channels channels(v * lanes, output.channels);
+    Vector result = hn::Mul(factor, total[v]);
+    if (sums.accumulate) result = hn::Add(channels.Load(out + v * lanes), result);
+    channels.Store(result, out + v * lanes);
+  }
+}
+
+template <int vectors, int pixels, int kernel, int stride>
+void TiledRow(const SpikeConvolution& convolution, const ColumnSums& sums,
+              const RowOutput& output) {
+  using Tile = OutputTile<vectors, pixels, kernel, stride>;
+  const int64_t columns = convolution.map.pooled().width;
+  const int64_t row_width = convolution.output().width;
+  const int64_t padding = convolution.geometry.padding;
   const Vector factor = hn::Set(Tag(), sums.factor);
   for (int64_t x = 0; x < row_width; x += pixels) {
-    OutputTile<vectors, pixels> tile;
+    Tile tile;
     tile.Clear();
     const auto walk = [&]<int position>(std::integral_constant<int, position>) HWY_ATTR {
-      const int64_t column = x - 1 + position;
-      if (column < 0 || column >= row_width) return;
+      const int64_t column = x * stride - padding + position;
+      if (column < 0 || column >= columns) return;
       const int32_t* starts = sums.starts + column;
       tile.template Walk<position>(sums.entries + starts[0], sums.entries + starts[1],
                                    sums.block_weights);
@@ -134,16 +160,39 @@ void SpikeConvRowAs(const SpikeConvolution& convolution, const ColumnSums& sums,
     [&]<int... position>(std::integer_sequence<int, position...>) HWY_ATTR {
       (walk(std::integral_constant<int, position>{}), ...);
     }
-    (std::make_integer_sequence<int, pixels + 2>{});
+    (std::make_integer_sequence<int, Tile::kColumns>{});
     for (int o = 0; o < pixels && x + o < row_width; ++o) {
-      float* out = output.data + (x + o) * output.stride;
-      for (int v = 0; v < vectors && v * lanes < output.channels; ++v) {
-        const Channels channels(v * lanes, output.channels);
-        Vector result = hn::Mul(factor, tile.sums[o][v]);
-        if (sums.accumulate) result = hn::Add(channels.Load(out + v * lanes), result);
-        channels.Store(result, out + v * lanes);
+      WriteSums(sums, factor, tile.sums[o], output, x + o);
+    }
+  }
+}
+
+/// Any kernel and stride, one output at a time.
+template <int vectors>
+void RowByPixels(const SpikeConvolution& convolution, const ColumnSums& sums,
+                 const RowOutput& output) {
+  const ConvGeometry& geometry = convolution.geometry;
+  const int64_t columns = convolution.map.pooled().width;
+  const int64_t row_width = convolution.output().width;
+  const int64_t lanes = Channels::Width();
+  const int64_t entry_weights = geometry.kernel * vectors * lanes;
+  const Vector factor = hn::Set(Tag(), sums.factor);
+  for (int64_t x = 0; x < row_width; ++x) {
+    Vector total[vectors];
+    for (Vector& sum : total) sum = hn::Zero(Tag());
+    const int64_t left = x * geometry.stride - geometry.padding;
+    const int64_t end_tap = std::min(geometry.kernel, columns - left);
+    for (int64_t kx = std::max<int64_t>(0, -left); kx < end_tap; ++kx) {
+      const float* taps = sums.block_weights + kx * vectors * lanes;
+      const int32_t* starts = sums.starts + left + kx;
+      for (int32_t e = starts[0]; e < starts[1]; ++e) {
+        const float* tap = taps + sums.entries[e] * entry_weights;
+        for (int v = 0; v < vectors; ++v) {
+          total[v] = hn::Add(total[v], hn::LoadU(Tag(), tap + v * lanes));
+        }
       }
     }
+    WriteSums(sums, factor, total, output, x);
   }
 }
 
@@ -151,9 +200,14 @@ void SpikeConvRowSimd(const SpikeConvolution& convolution, const ColumnSums& sum
                       const RowOutput& output) {
   static_assert(kMaxBlockVectors == 4);
   // Tiles of about a dozen sums: what fits the sixteen registers of AVX2.
-  constexpr SpikeConvRow* kBySize[] = {SpikeConvRowAs<1, 8>, SpikeConvRowAs<2, 6>,
-                                       SpikeConvRowAs<3, 4>, SpikeConvRowAs<4, 3>};
-  kBySize[convolution.block_channels / Channels::Width() - 1](convolution, sums, output);
+  constexpr SpikeConvRow* kTiled3x3[] = {TiledRow<1, 8, 3, 1>, TiledRow<2, 6, 3, 1>,
+                                         TiledRow<3, 4, 3, 1>, TiledRow<4, 3, 3, 1>};
+  constexpr SpikeConvRow* kByPixels[] = {RowByPixels<1>, RowByPixels<2>, RowByPixels<3>,
+                                         RowByPixels<4>};
+  const int64_t size = convolution.block_channels / Channels::Width() - 1;
+  const ConvGeometry& geometry = convolution.geometry;
+  const bool tiled = geometry.kernel == 3 && geometry.stride == 1;
+  (tiled ? kTiled3x3 : kByPixels)[size](convolution, sums, output);
 }
 
 template <int vectors, int groups>
@@ -191,27 +245,28 @@ void PatternConvRowSimd(const PatternConvolution& convolution, const uint8_t* pa
       convolution, patterns, block_table, output);
 }
 
-/// Sums of three neighbouring taps at once: their gradients are neighbours too.
-template <int vectors>
+/// Sums of `taps` neighbouring taps of a class at once: the gradients that they meet are neighbours
+/// too, each one pixel left of the one before.
+template <int vectors, int taps>
 void WeightGradientRows(const int32_t* begin, const int32_t* end, const float* bordered,
-                        int64_t width, Vector factor, float* rows) {
+                        Vector factor, int64_t row_step, float* rows) {
   const int64_t lanes = Channels::Width();
-  Vector sums[3][vectors];
+  const int64_t width = vectors * lanes;
+  Vector sums[taps][vectors];
   for (auto& tap : sums) {
     for (Vector& sum : tap) sum = hn::Zero(Tag());
   }
   for (const int32_t* e = begin; e < end; ++e) {
-    const float* right =
-        bordered + (*e + 1) * width;  // tap 0 of a row looks one pixel to the right
-    for (int tap = 0; tap < 3; ++tap) {
+    const float* first = bordered + *e * width;
+    for (int tap = 0; tap < taps; ++tap) {
       for (int v = 0; v < vectors; ++v) {
-        sums[tap][v] = hn::Add(sums[tap][v], hn::LoadU(Tag(), right - tap * width + v * lanes));
+        sums[tap][v] = hn::Add(sums[tap][v], hn::LoadU(Tag(), first - tap * width + v * lanes));
       }
     }
   }
-  for (int tap = 0; tap < 3; ++tap) {
+  for (int tap = 0; tap < taps; ++tap) {
     for (int v = 0; v < vectors; ++v) {
-      float* row = rows + (tap * vectors + v) * lanes;
+      float* row = rows + tap * row_step + v * lanes;
       hn::StoreU(hn::Add(hn::LoadU(Tag(), row), hn::Mul(factor, sums[tap][v])), Tag(), row);
     }
   }
@@ -221,21 +276,35 @@ void SpikeConvWeightGradientSimd(const SpikeConvolution& convolution, const Spik
                                  const SpikeLists& by_channel, const float* bordered,
                                  float* block_gradient) {
   const int64_t channels = convolution.map.source.channels;
-  const int64_t lanes = Channels::Width();
   const int64_t width = convolution.block_channels;
-  const int64_t row = convolution.map.pooled().width + 2;
+  const int64_t kernel = convolution.geometry.kernel;
+  const int64_t stride = convolution.geometry.stride;
+  const int64_t classes = tap_classes(convolution.geometry);
+  const int64_t border_row = gradient_border(convolution).width * width;
   const Vector factor = hn::Set(Tag(), plane.weight * convolution.map.scale());
   static_assert(kMaxBlockVectors == 4);  // 3 taps x 4 vectors fit the registers of AVX2
-  constexpr decltype(&WeightGradientRows<1>) kBySize[] = {
-      WeightGradientRows<1>, WeightGradientRows<2>, WeightGradientRows<3>, WeightGradientRows<4>};
-  const auto add_rows = kBySize[width / lanes - 1];
-  for (int64_t in = 0; in < channels; ++in) {
-    const int32_t* begin = by_channel.entries + by_channel.starts[in];
-    const int32_t* end = by_channel.entries + by_channel.starts[in + 1];
+  constexpr int64_t kTapsTogether = 3;
+  constexpr decltype(&WeightGradientRows<1, 1>) kBySize[][kTapsTogether] = {
+      {WeightGradientRows<1, 1>, WeightGradientRows<1, 2>, WeightGradientRows<1, 3>},
+      {WeightGradientRows<2, 1>, WeightGradientRows<2, 2>, WeightGradientRows<2, 3>},
+      {WeightGradientRows<3, 1>, WeightGradientRows<3, 2>, WeightGradientRows<3, 3>},
+      {WeightGradientRows<4, 1>, WeightGradientRows<4, 2>, WeightGradientRows<4, 3>}};
+  const auto& add_rows = kBySize[width / Channels::Width() - 1];
+  for (int64_t list = 0; list < channels * classes * classes; ++list) {
+    const int32_t* begin = by_channel.entries + by_channel.starts[list];
+    const int32_t* end = by_channel.entries + by_channel.starts[list + 1];
     if (begin == end) continue;
-    for (int64_t ky = 0; ky < 3; ++ky) {
-      add_rows(begin, end, bordered + (1 - ky) * row * width, width, factor,
-               block_gradient + (ky * channels + in) * 3 * width);
+    const int64_t in = list / (classes * classes);
+    const int64_t class_x = list % classes;
+    const int64_t taps = (kernel - class_x + stride - 1) / stride;  // of the class in a row
+    for (int64_t ky = list / classes % classes; ky < kernel; ky += stride) {
+      const float* met = bordered - ky / stride * border_row;
+      float* rows = block_gradient + ((ky * channels + in) * kernel + class_x) * width;
+      for (int64_t tap = 0; tap < taps; tap += kTapsTogether) {
+        const int64_t count = std::min(kTapsTogether, taps - tap);
+        add_rows[count - 1](begin, end, met - tap * width, factor, stride * width,
+                            rows + tap * stride * width);
+      }
     }
   }
 }

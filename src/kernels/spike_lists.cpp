@@ -20,21 +20,51 @@ inline void for_each_spike(const SpikeWord* pixel, int64_t words, const Visit& v
   }
 }
 
-/// Calls visit(pooled pixel with its frame, words of a source pixel), frame by frame, pooled pixel
-/// by pooled pixel.
+/// Where the first taps of its class put an input row or column: at the output `place`, counted
+/// with the border.
+struct ClassPlace {
+  int64_t stride;
+  int64_t tap_class;
+  int64_t place;
+
+  ClassPlace(const ConvGeometry& geometry, const GradientBorder& border)
+      : stride(geometry.stride),
+        tap_class(geometry.padding % geometry.stride),
+        place(geometry.padding / geometry.stride + border.before) {}
+
+  void advance() {
+    if (++tap_class < stride) return;
+    tap_class = 0;
+    ++place;
+  }
+};
+
+/// Calls visit(class of y · classes + class of x, place in bordered gradients, words of a source
+/// pixel), frame by frame, pooled pixel by pooled pixel, for those that outputs see.
 template <typename Visit>
-inline void for_each_pixel(const PooledMap& map, const SpikePlane& plane, const Visit& visit) {
+inline void for_each_pixel(const SpikeConvolution& convolution, const SpikePlane& plane,
+                           const Visit& visit) {
+  const PooledMap& map = convolution.map;
   const MapShape pooled = map.pooled();
   const int64_t words = words_per_pixel(map);
+  const int64_t classes = tap_classes(convolution.geometry);
+  const GradientBorder border = gradient_border(convolution);
   for (int64_t frame = 0; frame < plane.frames; ++frame) {
     const SpikeWord* frame_words = plane.words + frame * map.source.pixels() * words;
-    for (int64_t y = 0; y < pooled.height; ++y) {
-      for (int64_t x = 0; x < pooled.width; ++x) {
+    ClassPlace at_y(convolution.geometry, border);
+    for (int64_t y = 0; y < pooled.height; ++y, at_y.advance()) {
+      if (at_y.tap_class >= classes) continue;
+      ClassPlace at_x(convolution.geometry, border);
+      for (int64_t x = 0; x < pooled.width; ++x, at_x.advance()) {
+        if (at_x.tap_class >= classes) continue;
+        const int64_t both = at_y.tap_class * classes + at_x.tap_class;
+        const auto place =
+            static_cast<int32_t>((frame * border.height + at_y.place) * border.width + at_x.place);
         for (int64_t dy = 0; dy < map.pool_height; ++dy) {
           for (int64_t dx = 0; dx < map.pool_width; ++dx) {
             const int64_t source =
                 (y * map.pool_height + dy) * map.source.width + x * map.pool_width + dx;
-            visit(frame, y, x, frame_words + source * words);
+            visit(both, place, frame_words + source * words);
           }
         }
       }
@@ -44,67 +74,27 @@ inline void for_each_pixel(const PooledMap& map, const SpikePlane& plane, const 
 
 }  // namespace
 
-void list_by_channel(const PooledMap& map, const SpikePlane& plane, const SpikeLists& lists) {
-  const MapShape pooled = map.pooled();
-  const int64_t words = words_per_pixel(map);
-  const int64_t channels = map.source.channels;
+void list_by_channel(const SpikeConvolution& convolution, const SpikePlane& plane,
+                     const SpikeLists& lists) {
+  const int64_t words = words_per_pixel(convolution.map);
+  const int64_t lists_per_channel =
+      tap_classes(convolution.geometry) * tap_classes(convolution.geometry);
+  const int64_t count = convolution.map.source.channels * lists_per_channel;
   // Count, turn counts into starts, fill; starts are kept one place ahead while filling.
-  std::fill_n(lists.starts, channels + 1, 0);
-  for_each_pixel(map, plane, [&](int64_t, int64_t, int64_t, const SpikeWord* pixel) {
-    for_each_spike(pixel, words, [&](int32_t channel) { ++lists.starts[channel + 1]; });
+  std::fill_n(lists.starts, count + 1, 0);
+  for_each_pixel(convolution, plane, [&](int64_t of_class, int32_t, const SpikeWord* pixel) {
+    int32_t* counts = lists.starts + of_class + 1;
+    for_each_spike(pixel, words, [&](int32_t channel) { ++counts[channel * lists_per_channel]; });
   });
-  for (int64_t c = 0; c < channels; ++c) lists.starts[c + 1] += lists.starts[c];
-  const int64_t row = pooled.width + 2;
-  const int64_t bordered = (pooled.height + 2) * row;
-  for_each_pixel(map, plane, [&](int64_t frame, int64_t y, int64_t x, const SpikeWord* pixel) {
-    const auto place = static_cast<int32_t>(frame * bordered + (y + 1) * row + x + 1);
-    for_each_spike(pixel, words,
-                   [&](int32_t channel) { lists.entries[lists.starts[channel]++] = place; });
+  for (int64_t i = 0; i < count; ++i) lists.starts[i + 1] += lists.starts[i];
+  for_each_pixel(convolution, plane, [&](int64_t of_class, int32_t place, const SpikeWord* pixel) {
+    int32_t* next = lists.starts + of_class;
+    for_each_spike(pixel, words, [&](int32_t channel) {
+      lists.entries[next[channel * lists_per_channel]++] = place;
+    });
   });
-  for (int64_t c = channels; c > 0; --c) lists.starts[c] = lists.starts[c - 1];
+  for (int64_t i = count; i > 0; --i) lists.starts[i] = lists.starts[i - 1];
   lists.starts[0] = 0;
-}
-
-namespace {
-
-/// Calls visit(row of [tap, in], row of a block's layout) for all of them.
-template <typename Visit>
-void for_each_weight_row(int64_t channels, const Visit& visit) {
-  for (int64_t tap = 0; tap < 9; ++tap) {
-    for (int64_t in = 0; in < channels; ++in) {
-      visit(tap * channels + in, (tap / 3 * channels + in) * 3 + tap % 3);
-    }
-  }
-}
-
-}  // namespace
-
-void pack_spike_weights(const SpikeConvolution& convolution, const float* weights, float* packed) {
-  const int64_t width = convolution.block_channels;
-  for (int64_t block = 0; block < convolution.blocks(); ++block) {
-    const int64_t first = block * width;
-    const int64_t count = std::min(width, convolution.output_channels - first);
-    float* of_block = packed + block * convolution.block_weights();
-    for_each_weight_row(convolution.map.source.channels, [&](int64_t plain, int64_t row) {
-      float* to = of_block + row * width;
-      std::copy_n(weights + plain * convolution.output_channels + first, count, to);
-      std::fill(to + count, to + width, 0.0F);
-    });
-  }
-}
-
-void unpack_spike_gradient(const SpikeConvolution& convolution, const float* packed,
-                           float* weights) {
-  const int64_t width = convolution.block_channels;
-  for (int64_t block = 0; block < convolution.blocks(); ++block) {
-    const int64_t first = block * width;
-    const int64_t count = std::min(width, convolution.output_channels - first);
-    const float* of_block = packed + block * convolution.block_weights();
-    for_each_weight_row(convolution.map.source.channels, [&](int64_t plain, int64_t row) {
-      std::copy_n(of_block + row * width, count,
-                  weights + plain * convolution.output_channels + first);
-    });
-  }
 }
 
 }  // namespace bntt::kernels

@@ -12,6 +12,7 @@ void pool_frame(const PooledMap& map, const float* source, float* pooled) {
     std::copy_n(source, shape.size(), pooled);
     return;
   }
+  const float scale = map.scale();
   for (int64_t y = 0; y < shape.height; ++y) {
     for (int64_t x = 0; x < shape.width; ++x) {
       float* out = pooled + (y * shape.width + x) * shape.channels;
@@ -24,20 +25,21 @@ void pool_frame(const PooledMap& map, const float* source, float* pooled) {
           for (int64_t c = 0; c < shape.channels; ++c) out[c] += in[c];
         }
       }
-      for (int64_t c = 0; c < shape.channels; ++c) out[c] *= map.scale();
+      for (int64_t c = 0; c < shape.channels; ++c) out[c] *= scale;
     }
   }
 }
 
 void unpool_frame(const PooledMap& map, const float* pooled, float* source) {
   const MapShape shape = map.pooled();
+  const float scale = map.scale();
   std::fill_n(source, map.source.size(), 0.0F);
   for (int64_t y = 0; y < shape.height * map.pool_height; ++y) {
     for (int64_t x = 0; x < shape.width * map.pool_width; ++x) {
       const float* in =
           pooled + (y / map.pool_height * shape.width + x / map.pool_width) * shape.channels;
       float* out = source + (y * map.source.width + x) * shape.channels;
-      for (int64_t c = 0; c < shape.channels; ++c) out[c] = in[c] * map.scale();
+      for (int64_t c = 0; c < shape.channels; ++c) out[c] = in[c] * scale;
     }
   }
 }

@@ -16,37 +16,15 @@ namespace {
 // instruction set.
 int64_t frames_per_gradient_walk(const kernels::SpikeConvolution& convolution) {
   constexpr int64_t kCacheFloats = 1 << 16;
-  const MapShape map = convolution.map.pooled();
   const int64_t channels = std::min<int64_t>(64, convolution.output_channels);
-  return std::max<int64_t>(1, kCacheFloats / ((map.height + 2) * (map.width + 2) * channels));
+  const int64_t pixels = kernels::gradient_border(convolution).pixels();
+  return std::max<int64_t>(1, kCacheFloats / (pixels * channels));
 }
 
 kernels::SpikePlane plane_of(const SpikeTrain& spikes, int64_t plane, int64_t first,
                              int64_t frames) {
   return {spikes.frame(plane, 0, 0) + first * spikes.words_per_frame(),
           spikes.plane_weights()[plane], frames};
-}
-
-/// One block of channels of [frame, y, x, channel], with a zero border: [frame, y + 2, x + 2,
-/// channel of the block].
-void copy_bordered(const MapShape& map, int64_t frames, int64_t first_channel, int64_t width,
-                   const float* values, float* bordered) {
-  const int64_t count = std::min(width, map.channels - first_channel);
-  const int64_t row = (map.width + 2) * width;
-  for (int64_t frame = 0; frame < frames; ++frame) {
-    bordered = std::fill_n(bordered, row, 0.0F);
-    for (int64_t y = 0; y < map.height; ++y) {
-      bordered = std::fill_n(bordered, width, 0.0F);
-      for (int64_t x = 0; x < map.width; ++x) {
-        const float* pixel =
-            values + ((frame * map.height + y) * map.width + x) * map.channels + first_channel;
-        bordered = std::copy_n(pixel, count, bordered);
-        bordered = std::fill_n(bordered, width - count, 0.0F);
-      }
-      bordered = std::fill_n(bordered, width, 0.0F);
-    }
-    bordered = std::fill_n(bordered, row, 0.0F);
-  }
 }
 
 }  // namespace
@@ -72,22 +50,22 @@ class ConvWalk::Rows final : public FrameRows {
     for (int64_t p = 0; p < input.planes(); ++p) {
       for (int64_t f = first; f < first + count; ++f) {
         const int64_t spikes = kernels::count_spikes(words(p, f), input.words_per_frame());
-        first_entry_.push_back(first_entry_.back() + kernels::column_entries(spikes));
+        first_entry_.push_back(first_entry_.back() + kernels::column_entries(shape, spikes));
       }
     }
-    starts_ = Buffer<int32_t>(input.planes() * count * kernels::column_starts(shape.map));
+    starts_ = Buffer<int32_t>(input.planes() * count * kernels::column_starts(shape));
     entries_ = Buffer<int32_t>(first_entry_.back());
   }
 
   void read(int64_t frame) override {
     const kernels::SpikeLists by_pixel{
-        thread_scratch<int32_t>(ScratchSlot::starts, kernels::column_starts(shape_.map)),
+        thread_scratch<int32_t>(ScratchSlot::starts, kernels::pixel_starts(shape_.map)),
         thread_scratch<int32_t>(ScratchSlot::entries,
                                 kernels::list_entries(shape_.map, 1) + kernels::kListSlack)};
     for (int64_t p = 0; p < input_.planes(); ++p) {
       const int64_t at = place(p, frame);
-      kernels::kernels().list_columns(shape_.map, words(p, frame), by_pixel,
-                                      {starts_.data() + at * kernels::column_starts(shape_.map),
+      kernels::kernels().list_columns(shape_, words(p, frame), by_pixel,
+                                      {starts_.data() + at * kernels::column_starts(shape_),
                                        entries_.data() + first_entry_[at]});
     }
   }
@@ -98,8 +76,8 @@ class ConvWalk::Rows final : public FrameRows {
       const int64_t at = place(p, frame);
       kernels::kernels().spike_conv_row(
           shape_,
-          {.starts = starts_.data() + at * kernels::column_starts(shape_.map) +
-                     y * shape_.map.pooled().width,
+          {.starts =
+               starts_.data() + at * kernels::column_starts(shape_) + y * shape_.map.pooled().width,
            .entries = entries_.data() + first_entry_[at],
            .block_weights = weights_ + block * shape_.block_weights(),
            .factor = input_.plane_weights()[p] * shape_.map.scale(),
@@ -120,7 +98,7 @@ class ConvWalk::Rows final : public FrameRows {
   int64_t count_;
   const float* weights_;
   std::vector<int64_t> first_entry_;  // [plane, frame]
-  Buffer<int32_t> starts_;            // [plane, frame, pixel]
+  Buffer<int32_t> starts_;            // [plane, frame, output row and input column]
   Buffer<int32_t> entries_;
 };
 
@@ -136,20 +114,20 @@ void ConvWalk::weight_gradient(const SpikeTrain& input, const float* current_gra
   const int64_t chunks = (frames + chunk - 1) / chunk;
   const int64_t size = shape_.packed_size();
   const int64_t width = shape_.block_channels;
-  const int64_t bordered_size = chunk * (output_.height + 2) * (output_.width + 2) * width;
+  const int64_t bordered_size = chunk * kernels::gradient_border(shape_).pixels() * width;
   const Buffer<float> sums = sum_in_parts(chunks, size, [&](int64_t i, float* sum) {
     float* bordered = thread_scratch(ScratchSlot::gradient, bordered_size);
     const kernels::SpikeLists lists{
-        thread_scratch<int32_t>(ScratchSlot::starts, kernels::channel_list_starts(shape_.map)),
+        thread_scratch<int32_t>(ScratchSlot::starts, kernels::channel_list_starts(shape_)),
         thread_scratch<int32_t>(ScratchSlot::entries, kernels::list_entries(shape_.map, chunk))};
     const int64_t first = i * chunk;
     const int64_t count = std::min(chunk, frames - first);
     for (int64_t p = 0; p < input.planes(); ++p) {
       const kernels::SpikePlane plane = plane_of(input, p, first, count);
-      kernels::list_by_channel(shape_.map, plane, lists);
+      kernels::list_by_channel(shape_, plane, lists);
       for (int64_t block = 0; block < shape_.blocks(); ++block) {
-        copy_bordered(output_, count, block * width, width,
-                      current_gradient + first * output_.size(), bordered);
+        kernels::copy_bordered(shape_, count, block, current_gradient + first * output_.size(),
+                               bordered);
         kernels::kernels().spike_conv_weight_gradient(shape_, plane, lists, bordered,
                                                       sum + block * shape_.block_weights());
       }

@@ -132,5 +132,16 @@ TEST_P(PatternConvolutionOfEverySet, AgreesWithPlainLoops) {
   }
 }
 
+TEST(PatternConvolutionShape, SuitsSmall3x3ConvolutionsWithoutAPool) {
+  const PooledMap map{{3, 8, 8}};
+  EXPECT_TRUE(PatternConvolution::suits(map, 2));
+  EXPECT_TRUE(PatternConvolution::suits(map, 2, ConvGeometry{3, 1, 1}));
+  EXPECT_FALSE(PatternConvolution::suits(map, 3));
+  EXPECT_FALSE(PatternConvolution::suits({{3, 8, 8}, 2, 2}, 2));
+  EXPECT_FALSE(PatternConvolution::suits(map, 2, {3, 2, 1}));
+  EXPECT_FALSE(PatternConvolution::suits(map, 2, {3, 1, 0}));
+  EXPECT_FALSE(PatternConvolution::suits(map, 2, {1, 1, 0}));
+}
+
 }  // namespace
 }  // namespace bntt::kernels

@@ -2,7 +2,9 @@
 
 #include <cmath>
 
+#include "geometry_cases.h"
 #include "guarded.h"
+#include "plain_convolution.h"
 
 namespace bntt::kernels {
 namespace {
@@ -10,6 +12,7 @@ namespace {
 using testing::EverySet;
 using testing::Guarded;
 using testing::Numbers;
+using testing::PlainConvolution;
 
 constexpr int64_t kFrames = 3;
 
@@ -17,12 +20,15 @@ struct ConvolutionCase {
   PooledMap map;
   int64_t output_channels;
   float density;
+  ConvGeometry geometry = {};
 };
 
 std::ostream& operator<<(std::ostream& out, const ConvolutionCase& c) {
   return out << c.map.source.channels << "x" << c.map.source.height << "x" << c.map.source.width
-             << " pool " << c.map.pool_height << "x" << c.map.pool_width << " to "
-             << c.output_channels << " channels, density " << c.density;
+             << (c.map.kind == PoolKind::sum ? " sum" : " pool ") << c.map.pool_height << "x"
+             << c.map.pool_width << " to " << c.output_channels << " channels, density "
+             << c.density << ", kernel " << c.geometry.kernel << ", stride " << c.geometry.stride
+             << ", padding " << c.geometry.padding;
 }
 
 std::vector<ConvolutionCase> cases() {
@@ -40,11 +46,32 @@ std::vector<ConvolutionCase> cases() {
   return result;
 }
 
+/// Every geometry behind no pool, an average and a sum, which take turns.
+std::vector<ConvolutionCase> geometry_cases() {
+  std::vector<ConvolutionCase> result;
+  for (const testing::GeometryCase& c : testing::geometry_cases()) {
+    const int64_t turn = std::ssize(result) % 4;
+    const int64_t pool = turn == 0 ? 1 : 2;
+    // Even and odd sources: of the odd ones a pixel is dropped.
+    const MapShape source = {c.map.channels, c.map.height * pool + pool / 2,
+                             c.map.width * pool + turn % 2};
+    const PoolKind kind = turn == 3 ? PoolKind::sum : PoolKind::average;
+    result.push_back({{source, pool, pool, kind}, c.output_channels, 0.1F, c.geometry});
+  }
+  return result;
+}
+
+std::vector<ConvolutionCase> all_cases() {
+  std::vector<ConvolutionCase> result = cases();
+  for (const ConvolutionCase& c : geometry_cases()) result.push_back(c);
+  return result;
+}
+
 /// A plane of spikes with its lists, weights, gradients and what a layout of `block_channels` makes
 /// of them.
 struct Inputs {
   Inputs(const ConvolutionCase& c, int64_t block_channels)
-      : convolution{c.map, c.output_channels, block_channels}, numbers(11) {
+      : convolution{c.map, c.output_channels, block_channels, c.geometry}, numbers(11) {
     const MapShape& source = c.map.source;
     const int64_t per_pixel = (source.channels + kSpikesPerWord - 1) / kSpikesPerWord;
     words.resize(static_cast<std::size_t>(kFrames * source.pixels() * per_pixel));
@@ -56,11 +83,18 @@ struct Inputs {
       }
     }
     plane = {words.data(), -2.0F, kFrames};
-    weights = numbers.vector(9 * source.channels * c.output_channels, 0.5F);
-    gradient = numbers.vector(kFrames * c.map.pooled().pixels() * c.output_channels);
+    weights = numbers.vector(c.geometry.taps() * source.channels * c.output_channels, 0.5F);
+    gradient = numbers.vector(kFrames * convolution.output().size());
   }
   Inputs(const Inputs&) = delete;
   Inputs& operator=(const Inputs&) = delete;
+
+  /// Rounds all numbers so that no sum of them is ever rounded.
+  void make_exact() {
+    for (std::vector<float>* values : {&weights, &gradient}) {
+      for (float& value : *values) value = std::round(value * 64.0F) / 64.0F;
+    }
+  }
 
   struct Columns {
     Guarded<int32_t> starts, entries;
@@ -69,10 +103,11 @@ struct Inputs {
     const int64_t per_frame = std::ssize(words) / kFrames;
     const SpikeWord* of_frame = words.data() + frame * per_frame;
     const int64_t spikes = count_spikes(of_frame, per_frame);
-    Guarded<int32_t> starts(column_starts(convolution.map));
+    Guarded<int32_t> starts(pixel_starts(convolution.map));
     Guarded<int32_t> entries(list_entries(convolution.map, 1) + kListSlack);
-    Columns result{Guarded<int32_t>(starts.size()), Guarded<int32_t>(column_entries(spikes))};
-    set.list_columns(convolution.map, of_frame, {starts.data(), entries.data()},
+    Columns result{Guarded<int32_t>(column_starts(convolution)),
+                   Guarded<int32_t>(column_entries(convolution, spikes))};
+    set.list_columns(convolution, of_frame, {starts.data(), entries.data()},
                      {result.starts.data(), result.entries.data()});
     EXPECT_TRUE(starts.guards_intact() && entries.guards_intact());
     EXPECT_TRUE(result.starts.guards_intact() && result.entries.guards_intact());
@@ -80,7 +115,7 @@ struct Inputs {
   }
 
   Guarded<float> forward(const KernelSet& set, const Guarded<float>& before, bool accumulate) {
-    const MapShape map = convolution.map.pooled();
+    const MapShape map = convolution.output();
     const int64_t outputs = convolution.output_channels;
     const int64_t width = convolution.block_channels;
     Guarded<float> packed(convolution.packed_size(), 99.0F);
@@ -93,7 +128,7 @@ struct Inputs {
         const int64_t block = i % convolution.blocks();
         set.spike_conv_row(
             convolution,
-            {.starts = listed.starts.data() + y * map.width,
+            {.starts = listed.starts.data() + y * convolution.map.pooled().width,
              .entries = listed.entries.data(),
              .block_weights = packed.data() + block * convolution.block_weights(),
              .factor = plane.weight * convolution.map.scale(),
@@ -109,13 +144,16 @@ struct Inputs {
 
   /// Added to 0.5 everywhere.
   Guarded<float> weight_gradient(const KernelSet& set) {
-    Guarded<int32_t> starts(channel_list_starts(convolution.map));
+    Guarded<int32_t> starts(channel_list_starts(convolution));
     Guarded<int32_t> entries(list_entries(convolution.map, kFrames));
-    list_by_channel(convolution.map, plane, {starts.data(), entries.data()});
+    list_by_channel(convolution, plane, {starts.data(), entries.data()});
     EXPECT_TRUE(starts.guards_intact() && entries.guards_intact());
     Guarded<float> packed(convolution.packed_size(), 0.5F);
     for (int64_t block = 0; block < convolution.blocks(); ++block) {
-      const Guarded<float> bordered = bordered_gradient(block);
+      Guarded<float> bordered(
+          kFrames * gradient_border(convolution).pixels() * convolution.block_channels, 99.0F);
+      copy_bordered(convolution, kFrames, block, gradient.data(), bordered.data());
+      EXPECT_TRUE(bordered.guards_intact());
       set.spike_conv_weight_gradient(convolution, plane, {starts.data(), entries.data()},
                                      bordered.data(),
                                      packed.data() + block * convolution.block_weights());
@@ -124,25 +162,6 @@ struct Inputs {
     unpack_spike_gradient(convolution, packed.data(), result.data());
     EXPECT_TRUE(packed.guards_intact() && result.guards_intact());
     return result;
-  }
-
-  Guarded<float> bordered_gradient(int64_t block) const {
-    const MapShape map = convolution.map.pooled();
-    const int64_t width = convolution.block_channels;
-    Guarded<float> bordered(kFrames * (map.height + 2) * (map.width + 2) * width);
-    for (int64_t pixel = 0; pixel < kFrames * map.pixels(); ++pixel) {
-      const int64_t frame = pixel / map.pixels();
-      const int64_t y = pixel / map.width % map.height;
-      const int64_t x = pixel % map.width;
-      const int64_t place = (frame * (map.height + 2) + y + 1) * (map.width + 2) + x + 1;
-      for (int64_t k = 0; k < width; ++k) {
-        const int64_t channel = block * width + k;
-        if (channel >= convolution.output_channels) break;
-        bordered.data()[place * width + k] =
-            gradient[pixel * convolution.output_channels + channel];
-      }
-    }
-    return bordered;
   }
 
   /// What enters the synapse: pooled and weighted spikes [frame, y, x, channel].
@@ -175,7 +194,7 @@ INSTANTIATE_TEST_SUITE_P(Sets, SpikeConvolutionOfEverySet, ::testing::ValuesIn(k
                          testing::set_name);
 
 TEST_P(SpikeConvolutionOfEverySet, GivesTheReferencesBits) {
-  for (const ConvolutionCase& c : cases()) {
+  for (const ConvolutionCase& c : all_cases()) {
     Inputs ours = inputs(c);
     Inputs plain(c, reference_.channels_per_block(c.output_channels));
     const Guarded<float> before(ours.gradient);
@@ -189,7 +208,7 @@ TEST_P(SpikeConvolutionOfEverySet, GivesTheReferencesBits) {
 }
 
 TEST_P(SpikeConvolutionOfEverySet, ListsWhatTheReferenceLists) {
-  for (const ConvolutionCase& c : cases()) {
+  for (const ConvolutionCase& c : all_cases()) {
     const Inputs in = inputs(c);
     for (int64_t frame = 0; frame < kFrames; ++frame) {
       const auto ours = in.columns(set(), frame);
@@ -203,41 +222,60 @@ TEST_P(SpikeConvolutionOfEverySet, ListsWhatTheReferenceLists) {
   }
 }
 
+struct LargestErrors {
+  double output = 0.0;
+  double weight_gradient = 0.0;
+};
+
+/// Against plain loops in fp64.
+LargestErrors largest_errors(const KernelSet& set, Inputs& in) {
+  const SpikeConvolution& convolution = in.convolution;
+  const PlainConvolution plain(convolution.map.pooled(), convolution.output_channels, kFrames,
+                               in.dense(), in.weights, in.gradient, convolution.geometry);
+  const Guarded<float> output = in.forward(set, Guarded<float>(in.gradient), false);
+  const Guarded<float> gradient = in.weight_gradient(set);
+  LargestErrors errors;
+  for (int64_t i = 0; i < output.size(); ++i) {
+    errors.output = std::max(errors.output, std::abs(output.data()[i] - plain.output[i]));
+  }
+  for (int64_t i = 0; i < gradient.size(); ++i) {
+    errors.weight_gradient = std::max(
+        errors.weight_gradient, std::abs(gradient.data()[i] - 0.5 - plain.weight_gradient[i]));
+  }
+  return errors;
+}
+
 TEST_P(SpikeConvolutionOfEverySet, AgreesWithPlainLoops) {
   for (const ConvolutionCase& c : cases()) {
     Inputs in = inputs(c);
-    const std::vector<float> dense = in.dense();
-    const MapShape map = c.map.pooled();
-    std::vector<double> output(in.gradient.size());
-    std::vector<double> gradient(in.weights.size(), 0.5);
-    for (int64_t pixel = 0; pixel < kFrames * map.pixels(); ++pixel) {
-      for (int64_t tap = 0; tap < 9; ++tap) {
-        const int64_t y = pixel / map.width % map.height + tap / 3 - 1;
-        const int64_t x = pixel % map.width + tap % 3 - 1;
-        if (y < 0 || y >= map.height || x < 0 || x >= map.width) continue;
-        const int64_t source = pixel / map.pixels() * map.pixels() + y * map.width + x;
-        for (int64_t i = 0; i < map.channels; ++i) {
-          const double value = dense[source * map.channels + i];
-          if (value == 0.0) continue;
-          for (int64_t o = 0; o < c.output_channels; ++o) {
-            const int64_t weight = (tap * map.channels + i) * c.output_channels + o;
-            output[pixel * c.output_channels + o] += value * in.weights[weight];
-            gradient[weight] += value * in.gradient[pixel * c.output_channels + o];
-          }
-        }
-      }
-    }
-    const Guarded<float> our_output = in.forward(set(), Guarded<float>(in.gradient), false);
-    const Guarded<float> our_gradient = in.weight_gradient(set());
-    double worst = 0.0;
-    for (std::size_t i = 0; i < output.size(); ++i) {
-      worst = std::max(worst, std::abs(our_output.data()[i] - output[i]));
-    }
-    for (std::size_t i = 0; i < gradient.size(); ++i) {
-      worst = std::max(worst, std::abs(our_gradient.data()[i] - gradient[i]));
-    }
-    EXPECT_LT(worst, 1e-4) << c;
+    const LargestErrors errors = largest_errors(set(), in);
+    EXPECT_LT(errors.output, 1e-4) << c;
+    EXPECT_LT(errors.weight_gradient, 1e-4) << c;
   }
+}
+
+TEST(SpikeConvolutionOfEveryGeometry, IsWhatPlainLoopsGive) {
+  const KernelSet reference = reference_kernels();
+  for (const ConvolutionCase& c : geometry_cases()) {
+    Inputs in(c, reference.channels_per_block(c.output_channels));
+    in.make_exact();
+    const LargestErrors errors = largest_errors(reference, in);
+    EXPECT_EQ(errors.output, 0.0) << c;
+    EXPECT_EQ(errors.weight_gradient, 0.0) << c;
+  }
+}
+
+TEST(ConvGeometry, SaysHowLargeTheOutputIs) {
+  EXPECT_EQ((ConvGeometry{3, 1, 1}.output_extent(32)), 32);
+  EXPECT_EQ((ConvGeometry{3, 2, 1}.output_extent(32)), 16);
+  EXPECT_EQ((ConvGeometry{3, 2, 1}.output_extent(7)), 4);
+  EXPECT_EQ((ConvGeometry{7, 2, 3}.output_extent(224)), 112);
+  EXPECT_EQ((ConvGeometry{1, 2, 0}.output_extent(5)), 3);
+  EXPECT_EQ((ConvGeometry{5, 1, 0}.output_extent(5)), 1);
+  EXPECT_EQ((ConvGeometry{5, 2, 0}.output_extent(4)), 0);
+  EXPECT_TRUE(ConvGeometry{}.is_same_3x3());
+  EXPECT_FALSE((ConvGeometry{3, 2, 1}.is_same_3x3()));
+  EXPECT_FALSE((ConvGeometry{3, 1, 0}.is_same_3x3()));
 }
 
 }  // namespace

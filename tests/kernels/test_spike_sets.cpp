@@ -67,10 +67,35 @@ TEST_P(SpikesOfEverySet, ArePooledByTheirWindow) {
   EXPECT_EQ(pooled.data()[1], 0.25F);
 }
 
+TEST_P(SpikesOfEverySet, AreAddedByASum) {
+  const PooledMap map{{2, 3, 3}, 2, 2, PoolKind::sum};
+  std::vector<SpikeWord> words(9, 0);
+  words[0] = 0b11;
+  words[4] = 0b01;
+  words[8] = 0b11;  // dropped
+  Guarded<float> pooled(2);
+  set().add_spikes(map, words.data(), 1.0F, pooled.data());
+  EXPECT_EQ(pooled.data()[0], 2.0F);
+  EXPECT_EQ(pooled.data()[1], 1.0F);
+}
+
+TEST(Pools, SumsAreNotScaled) {
+  const PooledMap map{{1, 2, 3}, 2, 2, PoolKind::sum};
+  const std::vector<float> source = {1, 2, 100, 3, 4, 100};
+  Guarded<float> pooled(1);
+  pool_frame(map, source.data(), pooled.data());
+  EXPECT_EQ(pooled.data()[0], 10.0F);
+  Guarded<float> spread(6, 99.0F);
+  unpool_frame(map, pooled.data(), spread.data());
+  const std::vector<float> expected = {10, 10, 0, 10, 10, 0};
+  EXPECT_TRUE(std::equal(expected.begin(), expected.end(), spread.data()));
+}
+
 TEST(Pools, UnpoolIsTheTransposeOfPool) {
   Numbers numbers(9);
-  for (const PooledMap& map : {PooledMap{{3, 5, 7}, 2, 2}, PooledMap{{3, 5, 7}, 5, 7},
-                               PooledMap{{1, 4, 4}, 1, 1}, PooledMap{{2, 7, 4}, 3, 2}}) {
+  for (const PooledMap& map :
+       {PooledMap{{3, 5, 7}, 2, 2}, PooledMap{{3, 5, 7}, 5, 7}, PooledMap{{1, 4, 4}, 1, 1},
+        PooledMap{{2, 7, 4}, 3, 2}, PooledMap{{2, 7, 4}, 3, 2, PoolKind::sum}}) {
     const auto source = numbers.vector(map.source.size());
     const auto gradient = numbers.vector(map.pooled().size());
     Guarded<float> pooled(map.pooled().size());
