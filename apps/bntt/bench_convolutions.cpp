@@ -20,11 +20,13 @@ struct ConvolutionCase {
   std::string name;
   kernels::PooledMap map;
   int64_t outputs;
+  ConvGeometry geometry = {};
 
   MapShape input() const { return map.pooled(); }
-  MapShape output() const { return {outputs, input().height, input().width}; }
+  MapShape output() const { return geometry.output(input(), outputs); }
+  int64_t weights() const { return geometry.taps() * input().channels * outputs; }
   double dense_flops() const {
-    return 2.0 * 9.0 * static_cast<double>(kFrames * input().size() * outputs);
+    return 2.0 * static_cast<double>(kFrames * weights() * output().pixels());
   }
 };
 
@@ -33,6 +35,19 @@ const std::vector<ConvolutionCase>& vgg9_convolutions() {
       {"conv2", {{64, 32, 32}}, 64},   {"conv3-behind-pool", {{64, 32, 32}, 2, 2}, 128},
       {"conv4", {{128, 16, 16}}, 128}, {"conv5-behind-pool", {{128, 16, 16}, 2, 2}, 256},
       {"conv6", {{256, 8, 8}}, 256},
+  };
+  return cases;
+}
+
+/// Convolutions of other kinds of networks: a residual network's shortcuts and its halving of maps,
+/// a large kernel in the middle, and the first convolution behind an event camera.
+const std::vector<ConvolutionCase>& other_convolutions() {
+  static const std::vector<ConvolutionCase> cases = {
+      {"1x1", {{128, 16, 16}}, 128, {1, 1, 0}},
+      {"1x1-stride-2", {{64, 32, 32}}, 128, {1, 2, 0}},
+      {"3x3-stride-2", {{64, 32, 32}}, 128, {3, 2, 1}},
+      {"5x5", {{32, 16, 16}}, 64, {5, 1, 2}},
+      {"7x7-stride-2", {{2, 64, 64}}, 64, {7, 2, 3}},
   };
   return cases;
 }
@@ -58,7 +73,7 @@ struct Walk {
 
 std::shared_ptr<Walk> make_walk(const KernelSet& set, const ConvolutionCase& c, double density) {
   auto walk = std::make_shared<Walk>();
-  walk->convolution = {c.map, c.outputs, set.channels_per_block(c.outputs)};
+  walk->convolution = {c.map, c.outputs, set.channels_per_block(c.outputs), c.geometry};
   walk->words = random_spikes(kFrames * c.map.source.pixels(), c.map.source.channels, density);
   const SpikeConvolution& shape = walk->convolution;
   walk->starts =
@@ -72,7 +87,8 @@ std::shared_ptr<Walk> make_walk(const KernelSet& set, const ConvolutionCase& c, 
 
 void walk_forward(const KernelSet& set, Walk& walk) {
   const SpikeConvolution& shape = walk.convolution;
-  const MapShape map = shape.map.pooled();
+  const MapShape map = shape.output();
+  const int64_t columns = shape.map.pooled().width;
   const int64_t width = shape.block_channels;
   const int64_t frame_words = walk.words.size() / kFrames;
   for (int64_t frame = 0; frame < kFrames; ++frame) {
@@ -82,7 +98,7 @@ void walk_forward(const KernelSet& set, Walk& walk) {
       for (int64_t y = 0; y < map.height; ++y) {
         set.spike_conv_row(
             shape,
-            {.starts = walk.column_starts.data() + y * map.width,
+            {.starts = walk.column_starts.data() + y * columns,
              .entries = walk.column_entries.data(),
              .block_weights = walk.weights.data() + block * shape.block_weights()},
             {.data = walk.maps.data() +
@@ -160,7 +176,7 @@ struct Maps {
   explicit Maps(const ConvolutionCase& c)
       : input(random_floats(kFrames * c.input().size())),
         output(random_floats(kFrames * c.output().size())),
-        weights(random_floats(9 * c.input().channels * c.outputs)) {}
+        weights(random_floats(c.weights())) {}
   Buffer<float> input;
   Buffer<float> output;
   Buffer<float> weights;
@@ -170,7 +186,7 @@ void add_direct(const ConvolutionCase& c) {
   struct Direct : Maps {
     explicit Direct(const ConvolutionCase& described)
         : Maps(described),
-          convolution(described.input(), described.outputs, kFrames),
+          convolution(described.input(), described.outputs, kFrames, described.geometry),
           packed(convolution.pack_for_forward(weights.data())),
           packed_back(convolution.pack_for_input_gradient(weights.data())),
           gradient(convolution.packed_gradient_size()) {}
@@ -247,8 +263,13 @@ void add_convolution_benchmarks(const std::vector<double>& densities) {
       for (const double density : densities) add_walks(set, c, density);
       add_winograd(set, c);
     }
+    if (set.name == "reference") continue;
+    for (const ConvolutionCase& c : other_convolutions()) {
+      for (const double density : densities) add_walks(set, c, density);
+    }
   }
   for (const ConvolutionCase& c : vgg9_convolutions()) add_direct(c);
+  for (const ConvolutionCase& c : other_convolutions()) add_direct(c);
 }
 
 }  // namespace bntt::cli

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <iterator>
 #include <utility>
 
 #include "kernels/simd_kernels.h"
@@ -106,6 +107,12 @@ struct OutputTile {
     }
   }
 
+  void Store(float* to) const {
+    for (int i = 0; i < pixels * vectors; ++i) {
+      hn::Store(sums[i / vectors][i % vectors], Tag(), to + i * Channels::Width());
+    }
+  }
+
   /// The spikes of the column at `position` (0 is the first that output 0 sees): output o sees it
   /// through tap column position - o · stride.
   template <int position>
@@ -125,15 +132,16 @@ struct OutputTile {
   }
 };
 
-/// Writes the sums of the output at x.
+/// Writes the output at x. Its sums come from memory: an index into registers that is known only at
+/// run time would make the compiler store all sums of a tile after every column.
 template <int vectors>
-HWY_INLINE void WriteSums(const ColumnSums& sums, Vector factor, const Vector (&total)[vectors],
+HWY_INLINE void WriteSums(const ColumnSums& sums, Vector factor, const float* stored,
                           const RowOutput& output, int64_t x) {
   const int64_t lanes = Channels::Width();
   float* out = output.data + x * output.stride;
   for (int v = 0; v < vectors && v * lanes < output.channels; ++v) {
     const Channels channels(v * lanes, output.channels);
-    Vector result = hn::Mul(factor, total[v]);
+    Vector result = hn::Mul(factor, hn::Load(Tag(), stored + v * lanes));
     if (sums.accumulate) result = hn::Add(channels.Load(out + v * lanes), result);
     channels.Store(result, out + v * lanes);
   }
@@ -146,6 +154,7 @@ void TiledRow(const SpikeConvolution& convolution, const ColumnSums& sums,
   const int64_t columns = convolution.map.pooled().width;
   const int64_t row_width = convolution.output().width;
   const int64_t padding = convolution.geometry.padding;
+  const int64_t lanes = Channels::Width();
   const Vector factor = hn::Set(Tag(), sums.factor);
   for (int64_t x = 0; x < row_width; x += pixels) {
     Tile tile;
@@ -161,8 +170,10 @@ void TiledRow(const SpikeConvolution& convolution, const ColumnSums& sums,
       (walk(std::integral_constant<int, position>{}), ...);
     }
     (std::make_integer_sequence<int, Tile::kColumns>{});
+    HWY_ALIGN float stored[pixels * vectors * hn::MaxLanes(Tag())];
+    tile.Store(stored);
     for (int o = 0; o < pixels && x + o < row_width; ++o) {
-      WriteSums(sums, factor, tile.sums[o], output, x + o);
+      WriteSums<vectors>(sums, factor, stored + o * vectors * lanes, output, x + o);
     }
   }
 }
@@ -192,22 +203,40 @@ void RowByPixels(const SpikeConvolution& convolution, const ColumnSums& sums,
         }
       }
     }
-    WriteSums(sums, factor, total, output, x);
+    HWY_ALIGN float stored[vectors * hn::MaxLanes(Tag())];
+    for (int v = 0; v < vectors; ++v) hn::Store(total[v], Tag(), stored + v * lanes);
+    WriteSums<vectors>(sums, factor, stored, output, x);
   }
+}
+
+/// By the vectors of a block. Tiles of about a dozen sums: what fits the sixteen registers of AVX2.
+template <int kernel, int stride>
+constexpr SpikeConvRow* kTiled[] = {TiledRow<1, 8, kernel, stride>, TiledRow<2, 6, kernel, stride>,
+                                    TiledRow<3, 4, kernel, stride>, TiledRow<4, 3, kernel, stride>};
+
+/// Tiles for the usual kernels, whose neighbouring outputs see the same columns. Where input
+/// channels are few and lists short, they are two to three times as fast as one output at a time;
+/// where they are many, about as fast.
+SpikeConvRow* const* RowsOf(const ConvGeometry& geometry) {
+  static constexpr SpikeConvRow* kByPixels[] = {RowByPixels<1>, RowByPixels<2>, RowByPixels<3>,
+                                                RowByPixels<4>};
+  static_assert(std::size(kByPixels) == kMaxBlockVectors);
+  const auto is = [&](int64_t kernel, int64_t stride) {
+    return geometry.kernel == kernel && geometry.stride == stride;
+  };
+  if (is(3, 1)) return kTiled<3, 1>;
+  if (is(3, 2)) return kTiled<3, 2>;
+  if (is(5, 1)) return kTiled<5, 1>;
+  if (is(5, 2)) return kTiled<5, 2>;
+  if (is(7, 1)) return kTiled<7, 1>;
+  if (is(7, 2)) return kTiled<7, 2>;
+  return kByPixels;
 }
 
 void SpikeConvRowSimd(const SpikeConvolution& convolution, const ColumnSums& sums,
                       const RowOutput& output) {
-  static_assert(kMaxBlockVectors == 4);
-  // Tiles of about a dozen sums: what fits the sixteen registers of AVX2.
-  constexpr SpikeConvRow* kTiled3x3[] = {TiledRow<1, 8, 3, 1>, TiledRow<2, 6, 3, 1>,
-                                         TiledRow<3, 4, 3, 1>, TiledRow<4, 3, 3, 1>};
-  constexpr SpikeConvRow* kByPixels[] = {RowByPixels<1>, RowByPixels<2>, RowByPixels<3>,
-                                         RowByPixels<4>};
-  const int64_t size = convolution.block_channels / Channels::Width() - 1;
-  const ConvGeometry& geometry = convolution.geometry;
-  const bool tiled = geometry.kernel == 3 && geometry.stride == 1;
-  (tiled ? kTiled3x3 : kByPixels)[size](convolution, sums, output);
+  const int64_t vectors = convolution.block_channels / Channels::Width();
+  RowsOf(convolution.geometry)[vectors - 1](convolution, sums, output);
 }
 
 template <int vectors, int groups>
