@@ -3,6 +3,7 @@
 #include "base/json.h"
 #include "base/threads.h"
 #include "data_commands.h"
+#include "data_options.h"
 #include "fetch/check.h"
 #include "interrupt.h"
 #include "progress.h"
@@ -15,6 +16,7 @@ struct CheckArguments {
   std::string directory;
   int threads = 0;
   bool json = false;
+  SensorSize sensor;
 };
 
 Json report_of(const CheckReport& report, const std::string& directory) {
@@ -40,15 +42,16 @@ int check(const CheckArguments& arguments) {
   Rate rate;
   int64_t done_before = 0;
   const CheckReport report = check_dataset(
-      arguments.name, arguments.directory, {.progress = [&](int64_t done, int64_t all) {
-        rate.add(std::max<int64_t>(0, done - done_before));
-        done_before = done;
-        if (!arguments.json) {
-          progress.bar("check", done, all, fmt::format("{:.0f} files/s", rate.per_second()),
-                       rate.seconds_for(all - done));
-        }
-        return interrupted();
-      }});
+      arguments.name, arguments.directory,
+      {.sensor = arguments.sensor, .progress = [&](int64_t done, int64_t all) {
+         rate.add(std::max<int64_t>(0, done - done_before));
+         done_before = done;
+         if (!arguments.json) {
+           progress.bar("check", done, all, fmt::format("{:.0f} files/s", rate.per_second()),
+                        rate.seconds_for(all - done));
+         }
+         return interrupted();
+       }});
   if (report.stopped) return kInterrupted;
   const int code = report.findings.empty() ? kDone : kBadInput;
   if (arguments.json) {
@@ -82,7 +85,10 @@ void add_data_check(CLI::App& app, Action& action) {
   command->add_option("--threads", arguments->threads, "0: one per core")
       ->check(CLI::NonNegativeNumber);
   command->add_flag("--json", arguments->json, "print JSON");
-  command->footer("Example:\n  bntt data check cifar10 data/cifar10 --json");
+  add_sensor_options(*command, arguments->sensor);
+  command->footer(
+      "Example:\n  bntt data check cifar10 data/cifar10 --json\n"
+      "  bntt data check event-folder data/mine --sensor-width 640 --sensor-height 480");
   command->callback([arguments, &action] { action = [arguments] { return check(*arguments); }; });
 }
 

@@ -12,6 +12,15 @@ void add_cache_option(CLI::App& command, CacheArguments& arguments) {
                      "~/.cache/bntt");
 }
 
+void add_sensor_options(CLI::App& command, SensorSize& sensor) {
+  const auto side = CLI::Range(int64_t{1}, kLargestSensorSide);
+  command
+      .add_option("--sensor-width", sensor.width,
+                  "pixels of the camera, of event-folder; default: as the recordings say")
+      ->check(side);
+  command.add_option("--sensor-height", sensor.height, "likewise")->check(side);
+}
+
 std::filesystem::path cache_directory(const CacheArguments& arguments) {
   if (arguments.directory.empty()) return user_cache_directory();
   return arguments.directory == "none" ? "" : arguments.directory;

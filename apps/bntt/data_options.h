@@ -16,6 +16,9 @@ struct CacheArguments {
 
 void add_cache_option(CLI::App& command, CacheArguments& arguments);
 
+/// --sensor-width and --sensor-height of the data commands, as the settings of a run.
+void add_sensor_options(CLI::App& command, SensorSize& sensor);
+
 /// Empty: no cache.
 std::filesystem::path cache_directory(const CacheArguments& arguments);
 

@@ -3,6 +3,7 @@
 #include "base/fail.h"
 #include "base/files.h"
 #include "data_commands.h"
+#include "data_options.h"
 #include "progress.h"
 #include "report/data_sheet.h"
 
@@ -17,6 +18,7 @@ struct ShowArguments {
   int64_t count = 0;
   int64_t skip = 0;
   int64_t size = 0;
+  SensorSize sensor;
   bool spikes = false;
   int64_t steps = 0;
   int64_t seed = 0;
@@ -45,7 +47,8 @@ ImageSet read_samples_of(const ShowArguments& arguments, const DatasetInfo& info
                          .need_test = test,
                          .limit_train = test ? 0 : limit,
                          .limit_test = test ? limit : 0,
-                         .size = arguments.size};
+                         .size = arguments.size,
+                         .sensor = arguments.sensor};
   if (arguments.steps > 0) options.events.frames = arguments.steps;
   if (arguments.steps == 0) options.events.frames = kFrames;
   options.progress = [&](const std::string& what, int64_t done, int64_t all) {
@@ -116,6 +119,7 @@ void add_data_show(CLI::App& data, Action& action) {
       ->check(CLI::NonNegativeNumber);
   command->add_option("--size", arguments->size, "height and width; default: the data set's own")
       ->check(CLI::PositiveNumber);
+  add_sensor_options(*command, arguments->sensor);
   command->add_flag("--spikes", arguments->spikes,
                     "beside each image, its Poisson spikes added up over time");
   command
@@ -127,7 +131,8 @@ void add_data_show(CLI::App& data, Action& action) {
   command->footer(
       "Example:\n  bntt data show cifar10 data/cifar10 --out cifar10.png\n"
       "  bntt data show cifar10 data/cifar10 --spikes --out spikes.png\n"
-      "  bntt data show nmnist data/nmnist --steps 8 --out events.png");
+      "  bntt data show nmnist data/nmnist --steps 8 --out events.png\n"
+      "  bntt data show event-folder data/mine --out mine.png");
   command->callback([arguments, &action] { action = [arguments] { return show(*arguments); }; });
 }
 

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/fail.h"
+#include "base/text.h"
 
 namespace bntt {
 namespace fs = std::filesystem;
@@ -24,14 +25,26 @@ std::vector<fs::directory_entry> entries_of(const fs::path& directory, const std
   return entries;
 }
 
+std::vector<std::vector<fs::path>> files_of_classes(const fs::path& directory,
+                                                    const std::vector<std::string>& classes,
+                                                    const std::vector<std::string>& extensions,
+                                                    const std::string& dataset) {
+  std::vector<std::vector<fs::path>> files;
+  files.reserve(classes.size());
+  for (const std::string& name : classes) {
+    files.push_back(hashed_files(directory / name, extensions, dataset));
+  }
+  return files;
+}
+
+}  // namespace
+
 std::string lower_extension(const fs::path& path) {
   std::string extension = path.extension().string();
   std::ranges::transform(extension, extension.begin(),
                          [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return extension;
 }
-
-}  // namespace
 
 uint64_t name_hash(std::string_view name) {
   uint64_t hash = 0xcbf29ce484222325U;
@@ -107,6 +120,38 @@ FolderSplit split_tenth(const std::vector<std::vector<fs::path>>& files) {
     split.train.emplace_back(cut, of_class.end());
   }
   return split;
+}
+
+ClassFolders read_class_folders(const fs::path& directory,
+                                const std::vector<std::string>& extensions,
+                                const std::string& dataset) {
+  std::error_code ignored;
+  const bool published = fs::is_directory(directory / "train", ignored);
+  const fs::path train = published ? directory / "train" : directory;
+  const fs::path test =
+      directory / (fs::is_directory(directory / "test", ignored) ? "test" : "val");
+  if (published && !fs::is_directory(test, ignored)) {
+    fail("{}: {} has a folder train but neither test nor val", dataset, directory.string());
+  }
+  ClassFolders folders;
+  folders.names = folder_names(train, dataset);
+  if (folders.names.empty()) {
+    fail("{}: {} holds no folders, expected one for each class", dataset, train.string());
+  }
+  if (folders.names.size() == 1) {
+    fail("{}: {} holds one class folder, '{}', expected at least two classes", dataset,
+         train.string(), excerpt(folders.names.front()));
+  }
+  if (published && folder_names(test, dataset) != folders.names) {
+    fail("{}: {} has other class folders than {}", dataset, test.string(), train.string());
+  }
+  folders.files.train = files_of_classes(train, folders.names, extensions, dataset);
+  if (published) {
+    folders.files.test = files_of_classes(test, folders.names, extensions, dataset);
+  } else {
+    folders.files = split_tenth(folders.files.train);
+  }
+  return folders;
 }
 
 }  // namespace bntt

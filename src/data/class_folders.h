@@ -18,6 +18,9 @@ struct LabelledFile {
 /// SplitMix64. It orders and splits data sets, so it must never change.
 uint64_t name_hash(std::string_view name);
 
+/// ".png" of "a/B.PNG".
+std::string lower_extension(const std::filesystem::path& path);
+
 /// Names of the folders in `directory`, in byte order; hidden ones are left out.
 std::vector<std::string> folder_names(const std::filesystem::path& directory,
                                       const std::string& dataset);
@@ -40,5 +43,17 @@ struct FolderSplit {
 /// For data without an official split: of each class the tenth with the lowest name hashes,
 /// rounded up, is for testing; a single file stays in training.
 FolderSplit split_tenth(const std::vector<std::vector<std::filesystem::path>>& files);
+
+struct ClassFolders {
+  std::vector<std::string> names;  ///< by label, in byte order
+  FolderSplit files;
+};
+
+/// The user's own files, a folder for each class: train/CLASS and test/CLASS (or val/CLASS), or
+/// CLASS alone, of which split_tenth makes a test set. Throws Error when there are fewer than two
+/// classes, when the two splits have other classes, or when a folder has no file.
+ClassFolders read_class_folders(const std::filesystem::path& directory,
+                                const std::vector<std::string>& extensions,
+                                const std::string& dataset);
 
 }  // namespace bntt

@@ -64,6 +64,13 @@ const std::vector<DatasetEntry>& datasets() {
         .resizable = true,
         .classes = 11},
        open_dvs_gesture},
+      {{.name = "event-folder",
+        .kind = SampleKind::events,
+        .source = "a folder of event recordings for each class",
+        .shape = {2, 42, 42},
+        .resizable = true,
+        .any_sensor = true},
+       open_event_folder},
       {{.name = "fashion-mnist",
         .normalisation = {{0.2860F}, {0.3530F}},
         .source = "the files of the Debian package dataset-fashion-mnist",
@@ -144,8 +151,11 @@ void check_options(const DatasetInfo& info, const DatasetOptions& options) {
     fail("{}: the size is {}, expected 0 (its own) to {}", info.name, options.size, kLargestSide);
   }
   if (options.fit != Fit::crop && !info.fittable) {
-    fail("{}: a way to fit images was given, but all its images have the same size", info.name);
+    fail("{}: a way to fit images was given, but {}", info.name,
+         info.kind == SampleKind::events ? "it holds event recordings"
+                                         : "all its images have the same size");
   }
+  check_sensor(info, options.sensor);
   const FrameOptions plain = {.frames = options.events.frames};
   if (info.kind != SampleKind::events && options.events != plain) {
     fail("{}: settings of event frames were given, but it holds images", info.name);
@@ -165,6 +175,18 @@ std::vector<std::string> dataset_names() {
 }
 
 const DatasetInfo& dataset_info(std::string_view name) { return find_entry(name).info; }
+
+void check_sensor(const DatasetInfo& info, const SensorSize& sensor) {
+  if (sensor == SensorSize{}) return;
+  if (!info.any_sensor) {
+    fail("{}: the size of a sensor was given, but only event-folder takes one", info.name);
+  }
+  const auto wrong = [](int64_t side) { return side < 1 || side > kLargestSensorSide; };
+  if (wrong(sensor.width) || wrong(sensor.height)) {
+    fail("{}: a sensor of {}x{} pixels was given, expected both sides from 1 to {}, or neither",
+         info.name, sensor.width, sensor.height, kLargestSensorSide);
+  }
+}
 
 ChannelStatistics dataset_normalisation(std::string_view name) {
   const DatasetInfo& info = dataset_info(name);

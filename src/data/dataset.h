@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bntt/shape.h"
+#include "data/sensor_size.h"
 #include "data/shared_bytes.h"
 
 namespace bntt {
@@ -57,6 +58,7 @@ struct DatasetInfo {
   MapShape shape;                   ///< as handed to a network unless options say otherwise
   bool resizable = false;           ///< whether DatasetOptions::size may change the shape
   bool fittable = false;            ///< whether images of any size are made to fit
+  bool any_sensor = false;          ///< whether DatasetOptions::sensor may be set
   bool coarse_labels = false;       ///< whether there is a second, coarser set of labels
   int64_t classes = 0;              ///< 0: as many as there are folders
   int64_t train_samples = 0;        ///< when complete; 0: any number
@@ -100,6 +102,7 @@ struct DatasetOptions {
   int64_t size = 0;  ///< height and width that the network wants; 0: the data set's own
   Fit fit = Fit::crop;
   FrameOptions events;
+  SensorSize sensor;  ///< of event recordings; not known: each file says its own
   CacheOptions cache;
   /// Called while samples are decoded: what, how many are done, of how many. From one thread at a
   /// time.
@@ -110,6 +113,9 @@ std::vector<std::string> dataset_names();
 
 /// Throws Error for an unknown name.
 const DatasetInfo& dataset_info(std::string_view name);
+
+/// Throws Error for a sensor that the data set does not take, or with a side that makes no sense.
+void check_sensor(const DatasetInfo& info, const SensorSize& sensor);
 
 /// Mean and deviation of a data set's training pixels. Throws Error for an unknown name, and for
 /// one whose statistics are not known without its files.

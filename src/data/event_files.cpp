@@ -1,60 +1,23 @@
 #include "data/event_files.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 
 #include "base/fail.h"
 #include "base/text.h"
+#include "data/event_bytes.h"
 
 namespace bntt {
 namespace {
 
-uint32_t big_endian32(const uint8_t* bytes) {
-  return uint32_t{bytes[0]} << 24 | uint32_t{bytes[1]} << 16 | uint32_t{bytes[2]} << 8 | bytes[3];
-}
-
-uint32_t little_endian32(const uint8_t* bytes) {
-  return uint32_t{bytes[3]} << 24 | uint32_t{bytes[2]} << 16 | uint32_t{bytes[1]} << 8 | bytes[0];
-}
-
-/// Undoes the wrap-around of a counter of so many bits: each step is the shortest way around the
-/// circle, so that small steps back, which cameras do make, stay small.
-class Unwrapped {
- public:
-  explicit Unwrapped(int bits) : circle_(int64_t{1} << bits) {}
-
-  int64_t operator()(int64_t counter) {
-    int64_t step = (counter - last_) % circle_;
-    if (step < -circle_ / 2) step += circle_;
-    if (step >= circle_ / 2) step -= circle_;
-    time_ = started_ ? time_ + step : counter;
-    started_ = true;
-    last_ = counter;
-    return time_;
-  }
-
- private:
-  int64_t circle_;
-  int64_t last_ = 0;
-  int64_t time_ = 0;
-  bool started_ = false;
-};
-
-std::string_view text_of(std::span<const uint8_t> bytes) {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+constexpr std::string_view kAedat3HeaderEnd = "#!END-HEADER";
 
 void expect_start(std::string_view text, std::string_view start, const std::string& origin) {
   if (!text.starts_with(start)) {
     fail("{} begins with '{}', expected '{}'", origin,
          excerpt(text.substr(0, std::min(text.size(), start.size()))), start);
   }
-}
-
-/// Just after the newline that ends the line at `begin`, or the end of the text.
-std::size_t next_line(std::string_view text, std::size_t begin) {
-  const std::size_t end = text.find('\n', begin);
-  return end == std::string_view::npos ? text.size() : end + 1;
 }
 
 struct Packet {
@@ -114,16 +77,15 @@ std::vector<Event> parse_aedat2(std::span<const uint8_t> bytes, const std::strin
 std::vector<Event> parse_aedat3(std::span<const uint8_t> bytes, const std::string& origin) {
   constexpr int kPolarityType = 1;
   constexpr uint32_t kPolarityBytes = 8;
-  constexpr std::string_view kHeaderEnd = "#!END-HEADER";
   const std::string_view text = text_of(bytes);
   expect_start(text, "#!AER-DAT3.1", origin);
   std::size_t place = 0;
   bool ended = false;
   while (!ended && place < text.size() && text[place] == '#') {
-    ended = text.substr(place).starts_with(kHeaderEnd);
+    ended = text.substr(place).starts_with(kAedat3HeaderEnd);
     place = next_line(text, place);
   }
-  if (!ended) fail("{} has no line '{}' at the end of its header", origin, kHeaderEnd);
+  if (!ended) fail("{} has no line '{}' at the end of its header", origin, kAedat3HeaderEnd);
 
   std::vector<Event> events;
   while (place < bytes.size()) {
@@ -146,23 +108,42 @@ std::vector<Event> parse_aedat3(std::span<const uint8_t> bytes, const std::strin
         const uint8_t* event = bytes.data() + place + i * kPolarityBytes;
         const uint32_t data = little_endian32(event);
         if ((data & 1) == 0) continue;
-        const uint32_t x = data >> 17;
-        const uint32_t y = data >> 2 & 0x7fff;
-        if (x >= kDvs128Side || y >= kDvs128Side) {
-          fail("{} has an event at x {}, y {}, expected 0 to {}", origin, x, y, kDvs128Side - 1);
-        }
         const auto time_us =
             static_cast<int64_t>((uint64_t{packet.time_overflow & 0x7fffffffU} << 31) |
                                  (little_endian32(event + 4) & 0x7fffffffU));
         events.push_back({.time_us = time_us,
-                          .x = static_cast<int16_t>(x),
-                          .y = static_cast<int16_t>(y),
+                          .x = static_cast<int16_t>(data >> 17),
+                          .y = static_cast<int16_t>(data >> 2 & 0x7fff),
                           .on = (data >> 1 & 1) != 0});
       }
     }
     place += size;
   }
   return events;
+}
+
+SensorSize aedat3_sensor(std::span<const uint8_t> bytes) {
+  struct Camera {
+    std::string_view name;  // a prefix: models have letters after it
+    SensorSize sensor;
+  };
+  constexpr std::array kCameras = {Camera{"DVS128", {128, 128}}, Camera{"DAVIS128", {128, 128}},
+                                   Camera{"DAVIS240", {240, 180}}, Camera{"DAVIS346", {346, 260}},
+                                   Camera{"DAVIS640", {640, 480}}};
+  const std::string_view text = text_of(bytes);
+  for (std::size_t begin = 0; begin < text.size() && text[begin] == '#';) {
+    const std::size_t end = next_line(text, begin);
+    const std::string_view line = text.substr(begin, end - begin);
+    begin = end;
+    if (line.starts_with(kAedat3HeaderEnd)) break;
+    const std::size_t colon = line.find(": ");
+    if (!line.starts_with("#Source ") || colon == std::string_view::npos) continue;
+    const std::string_view source = line.substr(colon + 2);
+    for (const Camera& camera : kCameras) {
+      if (source.starts_with(camera.name)) return camera.sensor;
+    }
+  }
+  return {};
 }
 
 std::vector<Event> parse_nmnist(std::span<const uint8_t> bytes, const std::string& origin) {
@@ -182,10 +163,6 @@ std::vector<Event> parse_nmnist(std::span<const uint8_t> bytes, const std::strin
       overflow_us += kOverflowUs;
       continue;
     }
-    if (event[0] >= kNmnistSide || event[1] >= kNmnistSide) {
-      fail("{} has an event at x {}, y {}, expected 0 to {}", origin, event[0], event[1],
-           kNmnistSide - 1);
-    }
     const int64_t counter = (event[2] & 0x7f) << 16 | event[3] << 8 | event[4];
     events.push_back({.time_us = time(counter) + overflow_us,
                       .x = event[0],
@@ -193,6 +170,17 @@ std::vector<Event> parse_nmnist(std::span<const uint8_t> bytes, const std::strin
                       .on = event[2] >> 7 != 0});
   }
   return events;
+}
+
+void expect_inside(std::span<const Event> events, const SensorSize& sensor,
+                   const std::string& origin) {
+  const auto outside = std::ranges::find_if(events, [&](const Event& event) {
+    return event.x < 0 || event.y < 0 || event.x >= sensor.width || event.y >= sensor.height;
+  });
+  if (outside != events.end()) {
+    fail("{} has event {} at x {}, y {}, outside its sensor of {}x{} pixels", origin,
+         outside - events.begin(), outside->x, outside->y, sensor.width, sensor.height);
+  }
 }
 
 std::vector<GestureSpan> parse_gesture_labels(std::string_view text, int64_t classes,

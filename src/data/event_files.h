@@ -6,6 +6,8 @@
 #include <string_view>
 #include <vector>
 
+#include "data/sensor_size.h"
+
 namespace bntt {
 
 /// One change of brightness that a pixel of an event camera saw, in the camera's own coordinates.
@@ -21,6 +23,7 @@ inline constexpr int64_t kDvs128Side = 128;
 inline constexpr int64_t kNmnistSide = 34;
 
 // All parsers: `origin` starts every error sentence; memory is in proportion to the bytes given.
+// Coordinates are as the file has them: expect_inside says whether the sensor has such pixels.
 
 /// AEDAT 2.0 of a DVS128: header lines that begin with '#', then pairs of address and microseconds,
 /// 32 bits each, big-endian. Address bits: 0 polarity (0 is on), 1-7 x, 8-14 y. With bit 15 (a sync
@@ -28,13 +31,21 @@ inline constexpr int64_t kNmnistSide = 34;
 /// of a larger camera, whose recordings are refused: a DAVIS has x in bits 12-21 and y in 22-30.
 std::vector<Event> parse_aedat2(std::span<const uint8_t> bytes, const std::string& origin);
 
-/// AEDAT 3.1 of a 128x128 sensor: header lines up to #!END-HEADER, then packets; those of other
+/// AEDAT 3.1: header lines up to #!END-HEADER, then packets; those of other
 /// types than polarity and events marked invalid are left out.
 std::vector<Event> parse_aedat3(std::span<const uint8_t> bytes, const std::string& origin);
+
+/// The sensor of the camera that the header of an AEDAT 3.1 file names as its source; not known
+/// where it names none or another.
+SensorSize aedat3_sensor(std::span<const uint8_t> bytes);
 
 /// N-MNIST: 40 bits per event: x, y, polarity (1 is on) and 23 bits of microseconds, big-endian.
 /// y = 240 marks an overflow of the ATIS camera's 13-bit counter.
 std::vector<Event> parse_nmnist(std::span<const uint8_t> bytes, const std::string& origin);
+
+/// Throws Error, naming the first event that lies outside the sensor.
+void expect_inside(std::span<const Event> events, const SensorSize& sensor,
+                   const std::string& origin);
 
 /// A labelled stretch of a DVS128 Gesture recording.
 struct GestureSpan {

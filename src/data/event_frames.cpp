@@ -13,6 +13,7 @@ void count_events(std::span<const Event> events, const FrameLayout& layout,
   constexpr int64_t kLongestUs = int64_t{1}
                                  << 40;  // times the number of frames, it stays in 64 bits
   if (events.empty()) fail("{} holds no events, expected at least one", origin);
+  expect_inside(events, layout.sensor, origin);
   const auto [first, last] = std::ranges::minmax_element(events, {}, &Event::time_us);
   const int64_t begin_us = first->time_us;
   const int64_t span_us = last->time_us - begin_us + 1;
@@ -22,18 +23,20 @@ void count_events(std::span<const Event> events, const FrameLayout& layout,
   const int64_t size = layout.side * layout.side * kPolarities;
   std::fill_n(frames, options.frames * size, uint8_t{0});
   const auto count = static_cast<int64_t>(events.size());
-  const int64_t last_pixel = layout.sensor_side - 1;
+  const SensorSize& sensor = layout.sensor;
+  const bool turned = layout.turn == SensorTurn::half_and_swap;
+  const int64_t columns = turned ? sensor.height : sensor.width;
+  const int64_t rows = turned ? sensor.width : sensor.height;
   const uint8_t most = options.clip ? 1 : std::numeric_limits<uint8_t>::max();
   for (int64_t i = 0; i < count; ++i) {
     const Event& event = events[i];
     const int64_t frame = options.interval == Interval::time
                               ? (event.time_us - begin_us) * options.frames / span_us
                               : i * options.frames / count;
-    const bool turned = layout.turn == SensorTurn::half_and_swap;
-    const int64_t column = turned ? last_pixel - event.y : event.x;
-    const int64_t row = turned ? last_pixel - event.x : event.y;
-    const int64_t x = column * layout.side / layout.sensor_side;
-    const int64_t y = row * layout.side / layout.sensor_side;
+    const int64_t column = turned ? columns - 1 - event.y : event.x;
+    const int64_t row = turned ? rows - 1 - event.x : event.y;
+    const int64_t x = column * layout.side / columns;
+    const int64_t y = row * layout.side / rows;
     uint8_t& cell = frames[frame * size + (y * layout.side + x) * kPolarities + (event.on ? 1 : 0)];
     if (cell < most) ++cell;
   }

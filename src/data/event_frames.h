@@ -16,14 +16,15 @@ enum class SensorTurn {
 };
 
 struct FrameLayout {
-  int64_t sensor_side = kDvs128Side;
-  int64_t side = 42;  ///< of the frames: pixel p of the sensor falls on p * side / sensor_side
+  SensorSize sensor = {kDvs128Side, kDvs128Side};
+  int64_t side = 42;  ///< of the frames: pixel p of n falls on p * side / n, in both directions
   SensorTurn turn = SensorTurn::none;
 };
 
 /// Counts the events of each interval: [frame, y, x, polarity], off before on; counts stop at 255.
 /// By time, event i falls into frame (t - first) * frames / (last - first + 1); by count, into
-/// i * frames / events. Throws Error for a recording without events or of more than 12 days.
+/// i * frames / events. Throws Error for a recording without events or of more than 12 days, and
+/// for an event outside the sensor.
 void count_events(std::span<const Event> events, const FrameLayout& layout,
                   const FrameOptions& options, const std::string& origin, uint8_t* frames);
 

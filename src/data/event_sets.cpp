@@ -1,6 +1,7 @@
 #include "data/event_sets.h"
 
 #include <algorithm>
+#include <functional>
 #include <string>
 #include <system_error>
 #include <vector>
@@ -10,6 +11,7 @@
 #include "base/text.h"
 #include "data/event_frames.h"
 #include "data/file_samples.h"
+#include "data/recordings.h"
 
 namespace bntt {
 namespace fs = std::filesystem;
@@ -19,41 +21,61 @@ constexpr uint64_t kLargestRecording = uint64_t{1} << 30;
 /// The paper's size for DVS-CIFAR10; DVS128 Gesture comes from the same camera.
 constexpr int64_t kDvs128FrameSide = 42;
 
-using Parse = std::vector<Event> (*)(std::span<const uint8_t> bytes, const std::string& origin);
+/// The recording in `bytes`, with its sensor.
+using Parse = std::function<Recording(std::span<const uint8_t> bytes, const fs::path& file,
+                                      const std::string& origin)>;
 
 struct EventFormat {
   std::string dataset;
   Parse parse;
-  FrameLayout layout;
+  int64_t side = kDvs128FrameSide;  ///< of the frames, unless the options say otherwise
+  SensorTurn turn = SensorTurn::none;
+  std::string settings;  ///< what the frames depend on besides files and frame options
 };
+
+/// All recordings of a published set come from one sensor.
+Parse with_sensor(int64_t side,
+                  std::vector<Event> (*parse)(std::span<const uint8_t>, const std::string&)) {
+  return [=](std::span<const uint8_t> bytes, const fs::path&, const std::string& origin) {
+    return Recording{.sensor = {side, side}, .events = parse(bytes, origin)};
+  };
+}
+
+bool is_whole(const FileSample& sample) {
+  const FileSample whole;
+  return sample.begin_us == whole.begin_us && sample.end_us == whole.end_us;
+}
 
 FileSplit event_split(const EventFormat& format, const char* split, const DatasetOptions& options,
                       const std::vector<std::string>& class_names) {
-  EventFormat wanted = format;
-  if (options.size > 0) wanted.layout.side = options.size;
+  const int64_t side = options.size > 0 ? options.size : format.side;
   const FrameOptions frames = options.events;
   FileSplit result;
   result.form = {.kind = SampleKind::events,
-                 .shape = {2, wanted.layout.side, wanted.layout.side},
+                 .shape = {2, side, side},
                  .frames = frames.frames,
                  .classes = static_cast<int64_t>(class_names.size()),
                  .pixels = {},
                  .labels = {},
                  .class_names = class_names};
   result.name = format.dataset + "-" + split;
-  result.settings = fmt::format("by {}, {}", frames.interval == Interval::time ? "time" : "count",
-                                frames.clip ? "clipped" : "counts");
+  result.settings = fmt::format("by {}, {}{}", frames.interval == Interval::time ? "time" : "count",
+                                frames.clip ? "clipped" : "counts", format.settings);
   result.decode = [=](const fs::path& file, std::span<const FileSample> samples,
                       std::span<uint8_t* const> out) {
-    const std::string origin = wanted.dataset + ": " + file.string();
-    const std::vector<Event> events = wanted.parse(read_file(file, kLargestRecording), origin);
-    std::vector<Event> within;
+    const std::string origin = format.dataset + ": " + file.string();
+    const Recording recording = format.parse(read_file(file, kLargestRecording), file, origin);
+    const FrameLayout layout = {.sensor = recording.sensor, .side = side, .turn = format.turn};
     for (std::size_t i = 0; i < samples.size(); ++i) {
-      within.clear();
-      std::ranges::copy_if(events, std::back_inserter(within), [&](const Event& event) {
+      if (is_whole(samples[i])) {
+        count_events(recording.events, layout, frames, origin, out[i]);
+        continue;
+      }
+      std::vector<Event> within;
+      std::ranges::copy_if(recording.events, std::back_inserter(within), [&](const Event& event) {
         return event.time_us >= samples[i].begin_us && event.time_us < samples[i].end_us;
       });
-      count_events(within, wanted.layout, frames, origin, out[i]);
+      count_events(within, layout, frames, origin, out[i]);
     }
   };
   return result;
@@ -118,10 +140,10 @@ fs::path gesture_labels_of(const fs::path& recording) {
 }
 
 DatasetSplits open_dvs_cifar10(const fs::path& directory, const DatasetOptions& options) {
-  const EventFormat format = {
-      "dvs-cifar10",
-      parse_aedat2,
-      {.sensor_side = kDvs128Side, .side = kDvs128FrameSide, .turn = SensorTurn::half_and_swap}};
+  const EventFormat format = {.dataset = "dvs-cifar10",
+                              .parse = with_sensor(kDvs128Side, parse_aedat2),
+                              .turn = SensorTurn::half_and_swap,
+                              .settings = ""};
   const std::vector<std::string> classes = {"airplane", "automobile", "bird",  "cat",  "deer",
                                             "dog",      "frog",       "horse", "ship", "truck"};
   FileSplit train = event_split(format, "train", options, classes);
@@ -135,7 +157,7 @@ DatasetSplits open_dvs_cifar10(const fs::path& directory, const DatasetOptions& 
 
 DatasetSplits open_dvs_gesture(const fs::path& directory, const DatasetOptions& options) {
   const EventFormat format = {
-      "dvs-gesture", parse_aedat3, {.sensor_side = kDvs128Side, .side = kDvs128FrameSide}};
+      .dataset = "dvs-gesture", .parse = with_sensor(kDvs128Side, parse_aedat3), .settings = ""};
   const std::vector<std::string> classes = {"hand clapping",
                                             "right hand wave",
                                             "left hand wave",
@@ -158,8 +180,10 @@ DatasetSplits open_dvs_gesture(const fs::path& directory, const DatasetOptions& 
 }
 
 DatasetSplits open_nmnist(const fs::path& directory, const DatasetOptions& options) {
-  const EventFormat format = {
-      "nmnist", parse_nmnist, {.sensor_side = kNmnistSide, .side = kNmnistSide}};
+  const EventFormat format = {.dataset = "nmnist",
+                              .parse = with_sensor(kNmnistSide, parse_nmnist),
+                              .side = kNmnistSide,
+                              .settings = ""};
   const std::vector<std::string> classes = {"0", "1", "2", "3", "4", "5", "6", "7", "8", "9"};
   FileSplit train = event_split(format, "train", options, classes);
   FileSplit test = event_split(format, "test", options, classes);
@@ -169,6 +193,24 @@ DatasetSplits open_nmnist(const fs::path& directory, const DatasetOptions& optio
   };
   if (options.need_train) add("Train", train);
   if (options.need_test) add("Test", test);
+  return read_both(train, test, options);
+}
+
+DatasetSplits open_event_folder(const fs::path& directory, const DatasetOptions& options) {
+  const SensorSize sensor = options.sensor;
+  const EventFormat format = {
+      .dataset = "event-folder",
+      .parse =
+          [=](std::span<const uint8_t> bytes, const fs::path& file, const std::string& origin) {
+            return parse_recording(bytes, lower_extension(file), sensor, origin);
+          },
+      .settings = sensor.known() ? fmt::format(", sensor {}x{}", sensor.width, sensor.height) : ""};
+  const ClassFolders folders =
+      read_class_folders(directory, recording_extensions(), format.dataset);
+  FileSplit train = event_split(format, "train", options, folders.names);
+  FileSplit test = event_split(format, "test", options, folders.names);
+  if (options.need_train) add_files(interleaved(folders.files.train), train);
+  if (options.need_test) add_files(interleaved(folders.files.test), test);
   return read_both(train, test, options);
 }
 

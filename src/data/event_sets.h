@@ -27,4 +27,9 @@ std::filesystem::path gesture_labels_of(const std::filesystem::path& recording);
 /// N-MNIST: Train and Test, each with a folder of 40-bit event files for each digit.
 DatasetSplits open_nmnist(const std::filesystem::path& directory, const DatasetOptions& options);
 
+/// The user's own recordings, a folder for each class as read_class_folders finds them; any mix of
+/// the formats that parse_recording reads.
+DatasetSplits open_event_folder(const std::filesystem::path& directory,
+                                const DatasetOptions& options);
+
 }  // namespace bntt

@@ -75,24 +75,6 @@ ChannelStatistics measured(const ImageSet& set) {
   return statistics;
 }
 
-fs::path first_directory(const fs::path& directory, std::initializer_list<const char*> names) {
-  std::error_code ignored;
-  for (const char* name : names) {
-    if (fs::is_directory(directory / name, ignored)) return directory / name;
-  }
-  return {};
-}
-
-std::vector<std::vector<fs::path>> files_of_classes(const fs::path& directory,
-                                                    const std::vector<std::string>& classes) {
-  std::vector<std::vector<fs::path>> files;
-  files.reserve(classes.size());
-  for (const std::string& name : classes) {
-    files.push_back(hashed_files(directory / name, kImageExtensions, "folder"));
-  }
-  return files;
-}
-
 }  // namespace
 
 std::vector<LabelledFile> parse_annotations(std::string_view text,
@@ -140,8 +122,9 @@ std::vector<std::string> read_wnids(const fs::path& root) {
 
 DatasetSplits open_tiny_imagenet(const fs::path& directory, const DatasetOptions& options) {
   const std::string name = "tiny-imagenet";
-  const fs::path inner = first_directory(directory, {"tiny-imagenet-200"});
-  const fs::path& root = inner.empty() ? directory : inner;
+  const fs::path inner = directory / "tiny-imagenet-200";
+  std::error_code ignored;
+  const fs::path& root = fs::is_directory(inner, ignored) ? inner : directory;
   const std::vector<std::string> wnids = read_wnids(root);
   FileSplit train = image_split(name, "train", kTinyImageNetSide, options, wnids);
   FileSplit test = image_split(name, "val", kTinyImageNetSide, options, wnids);
@@ -163,27 +146,11 @@ DatasetSplits open_tiny_imagenet(const fs::path& directory, const DatasetOptions
 }
 
 DatasetSplits open_image_folder(const fs::path& directory, const DatasetOptions& options) {
-  const fs::path train_folder = first_directory(directory, {"train"});
-  const fs::path test_folder = first_directory(directory, {"test", "val"});
-  const bool published = !train_folder.empty();
-  if (published && test_folder.empty()) {
-    fail("folder: {} has a folder train but neither test nor val", directory.string());
-  }
-  const std::vector<std::string> classes =
-      folder_names(published ? train_folder : directory, "folder");
-  if (classes.empty()) {
-    fail("folder: {} holds no folders, expected one for each class", directory.string());
-  }
-  if (published && folder_names(test_folder, "folder") != classes) {
-    fail("folder: {} has other class folders than {}", test_folder.string(), train_folder.string());
-  }
-  const FolderSplit files = published ? FolderSplit{files_of_classes(train_folder, classes),
-                                                    files_of_classes(test_folder, classes)}
-                                      : split_tenth(files_of_classes(directory, classes));
-  FileSplit train = image_split("folder", "train", kFolderSide, options, classes);
-  FileSplit test = image_split("folder", "test", kFolderSide, options, classes);
-  if (options.need_train) add_files(interleaved(files.train), train);
-  if (options.need_test) add_files(interleaved(files.test), test);
+  const ClassFolders folders = read_class_folders(directory, kImageExtensions, "folder");
+  FileSplit train = image_split("folder", "train", kFolderSide, options, folders.names);
+  FileSplit test = image_split("folder", "test", kFolderSide, options, folders.names);
+  if (options.need_train) add_files(interleaved(folders.files.train), train);
+  if (options.need_test) add_files(interleaved(folders.files.test), test);
   DatasetSplits splits{.train = read_samples(train, options.limit_train, options),
                        .test = read_samples(test, options.limit_test, options)};
   // Without training images this is an approximation; a run keeps what its training measured.

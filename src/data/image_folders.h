@@ -19,8 +19,7 @@ DatasetSplits open_tiny_imagenet(const std::filesystem::path& directory,
 /// The classes of Tiny-ImageNet in the order of their labels, from wnids.txt in `root`.
 std::vector<std::string> read_wnids(const std::filesystem::path& root);
 
-/// The user's own images, a folder for each class: train/CLASS and test/CLASS (or val/CLASS), or
-/// CLASS alone, of which a fixed tenth becomes the test set.
+/// The user's own images, a folder for each class as read_class_folders finds them.
 DatasetSplits open_image_folder(const std::filesystem::path& directory,
                                 const DatasetOptions& options);
 

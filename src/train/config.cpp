@@ -41,6 +41,8 @@ void visit_fields(Visitor& visit, DataConfig& data) {
   visit("frames", data.frames, between(0, 1 << 16));
   visit("interval", data.interval);
   visit("clip", data.clip);
+  visit("sensor_width", data.sensor_width, between(0, kLargestSensorSide));
+  visit("sensor_height", data.sensor_height, between(0, kLargestSensorSide));
   visit("validation", data.validation, from_below(0, 1));
   visit("limit_train", data.limit_train, at_least(0));
   visit("limit_test", data.limit_test, at_least(0));
@@ -227,7 +229,8 @@ DatasetOptions dataset_options(const RunConfig& config) {
           .fit = data.fit,
           .events = {.frames = data.frames > 0 ? data.frames : steps,
                      .interval = data.interval,
-                     .clip = data.clip}};
+                     .clip = data.clip},
+          .sensor = {data.sensor_width, data.sensor_height}};
 }
 
 void keep_measured_statistics(const DatasetSplits& data, RunConfig& config) {

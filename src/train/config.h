@@ -21,7 +21,9 @@ struct DataConfig {
   Fit fit = Fit::crop;
   int64_t frames = 0;  ///< of an event recording; 0: one per step
   Interval interval = Interval::time;
-  bool clip = false;  ///< event counts to one spike
+  bool clip = false;         ///< event counts to one spike
+  int64_t sensor_width = 0;  ///< of event-folder; 0: as the recordings say
+  int64_t sensor_height = 0;
   double validation = 0.1;
   int64_t limit_train = 0;  ///< 0: all
   int64_t limit_test = 0;

@@ -228,6 +228,33 @@ TEST_F(DataCommand, ShowDrawsAPngOrSaysWhyNot) {
             "bntt: mnist: --steps is for --spikes and for event recordings\n");
 }
 
+TEST_F(DataCommand, CheckAndShowTakeTheSensorOfOwnRecordings) {
+  for (const char* name : {"left/1.bin", "left/2.bin", "right/1.bin", "right/2.bin"}) {
+    directory_.write(name, testing::Bytes{60, 40, 0x80, 0, 9, 3, 4, 0, 0, 99});
+  }
+  const std::string place = directory_.path().string();
+  const std::string out = path("sheet.png");
+  const std::vector<std::string> sensor = {"--sensor-width", "64", "--sensor-height", "48"};
+  const auto run = [&](std::vector<std::string> arguments, const std::vector<std::string>& more) {
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return run_bntt(arguments);
+  };
+  const std::vector<std::string> check = {"data", "check", "event-folder", place};
+  const std::vector<std::string> show = {"data", "show", "event-folder", place, "--out", out};
+  EXPECT_EQ(run(check, sensor).out,
+            "event-folder: whole: 2 training and 2 test samples in 4 files, 0.0 MB, 0 with a known "
+            "checksum\n");
+  const ProcessEnd unknown = run(check, {});
+  EXPECT_EQ(unknown.exit_code, 2);
+  EXPECT_THAT(unknown.out, HasSubstr("event-folder: 4 findings"));
+  EXPECT_THAT(unknown.out, HasSubstr("left/1.bin: does not say how large its sensor is"));
+  EXPECT_EQ(run(show, sensor).out, out + ": 2 samples\n");
+  EXPECT_EQ(text_of(out).substr(0, 8), "\x89PNG\r\n\x1a\n");
+  const ProcessEnd half = run(show, {"--sensor-width", "64"});
+  EXPECT_EQ(half.exit_code, 2);
+  EXPECT_THAT(half.error, HasSubstr("a sensor of 64x0 pixels was given"));
+}
+
 TEST_F(DataCommand, EverySubcommandsHelpHasAnExample) {
   for (const std::string command : {"get", "check", "show"}) {
     const ProcessEnd end = run_bntt({"data", command, "--help"});

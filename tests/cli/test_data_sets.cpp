@@ -145,6 +145,28 @@ TEST_F(DataSets, ARunOnAFolderKeepsItsMeasuredStatistics) {
   EXPECT_EQ(run_bntt({"eval", path("run"), "--cache", "none"}).exit_code, 0);
 }
 
+TEST_F(DataSets, OwnRecordingsOfAKnownSensor) {
+  for (int i = 0; i < 8; ++i) {
+    for (int label = 0; label < 2; ++label) {
+      Bytes bytes;
+      for (int k = 0; k < 100; ++k) {
+        append_nmnist(120 * label + k, k, k % 2 == 0, static_cast<uint32_t>(1000 * k), bytes);
+      }
+      write((label == 0 ? "left/" : "right/") + std::to_string(i) + ".bin", bytes);
+    }
+  }
+  std::vector<std::string> more = arguments("nmnist");
+  more.insert(more.end(), {"--set", "data.name=event-folder", "--set", "data.size=16"});
+  EXPECT_THAT(run_bntt(more).error, HasSubstr("does not say how large its sensor is"));
+  more.insert(more.end(), {"--set", "data.sensor_width=240", "--set", "data.sensor_height=180"});
+  const ProcessEnd train = run_bntt(more);
+  EXPECT_EQ(train.exit_code, 0) << train.error;
+  EXPECT_THAT(train.out, HasSubstr("on 2 images"));
+  const ProcessEnd eval = run_bntt({"eval", path("run"), "--cache", "none", "--json"});
+  EXPECT_EQ(eval.exit_code, 0) << eval.error;
+  EXPECT_THAT(eval.out, HasSubstr("\"images\": 2"));
+}
+
 TEST_F(DataSets, TheEncoderMustFitTheData) {
   write_nmnist();
   std::vector<std::string> more = arguments("nmnist");

@@ -1,7 +1,7 @@
 // Writes what a data set looks like after loading, for readers in other languages:
 // dump_dataset NAME DIRECTORY PREFIX [frames=N] [interval=count] [clip=1] [size=N] [labels=coarse]
-// [fit=squeeze] PREFIX.train and PREFIX.test: int64 samples, frames, height, width, channels, then
-// labels, then bytes.
+// [fit=squeeze] [width=N height=N] PREFIX.train and PREFIX.test: int64 samples, frames, height,
+// width, channels, then labels, then bytes.
 #include <cstdio>
 #include <fstream>
 #include <string>
@@ -39,6 +39,8 @@ int main(int argc, char** argv) {
     if (argument == "clip=1") options.events.clip = true;
     if (argument == "labels=coarse") options.labels = bntt::Labels::coarse;
     if (argument == "fit=squeeze") options.fit = bntt::Fit::squeeze;
+    if (argument.starts_with("width=")) options.sensor.width = std::stoll(value);
+    if (argument.starts_with("height=")) options.sensor.height = std::stoll(value);
     if (argument == "train=0") options.need_train = false;
   }
   try {

@@ -78,11 +78,11 @@ def squeezed(size):
     return lambda path: np.asarray(Image.open(path).convert("RGB").resize((size, size), Image.BILINEAR))[None]
 
 
-def frames_of(t, x, y, p, sensor, side, frames, interval):
+def frames_of(t, x, y, p, width, height, side, frames, interval):
     t = t - t.min()
     index = t * frames // (t.max() + 1) if interval == "time" else np.arange(len(t)) * frames // len(t)
     counts = np.zeros((frames, side, side, 2), np.int64)
-    np.add.at(counts, (index, y * side // sensor, x * side // sensor, p), 1)
+    np.add.at(counts, (index, y * side // height, x * side // width, p), 1)
     return np.minimum(counts, 255)
 
 
@@ -90,7 +90,7 @@ def nmnist(frames, interval):
     def load(path):
         e = np.fromfile(path, np.uint8).reshape(-1, 5).astype(np.int64)
         t = (e[:, 2] & 127) << 16 | e[:, 3] << 8 | e[:, 4]
-        return frames_of(t, e[:, 0], e[:, 1], e[:, 2] >> 7, 34, 34, frames, interval)
+        return frames_of(t, e[:, 0], e[:, 1], e[:, 2] >> 7, 34, 34, 34, frames, interval)
     return load
 
 
@@ -102,7 +102,7 @@ def dvs128(frames, interval):
             begin = raw.index(b"\n", begin) + 1
         e = np.frombuffer(raw[begin:], ">u4").reshape(-1, 2).astype(np.int64)
         x, y, p = e[:, 0] >> 1 & 127, e[:, 0] >> 8 & 127, 1 - (e[:, 0] & 1)
-        return frames_of(e[:, 1], 127 - y, 127 - x, p, 128, 42, frames, interval)
+        return frames_of(e[:, 1], 127 - y, 127 - x, p, 128, 128, 42, frames, interval)
     return load
 
 
@@ -123,6 +123,100 @@ def check_made_images():
         # Pillow resizes in two rounded steps.
         expect_images(train, interleaved(trains), "folder", 1, load)
         expect_images(test, interleaved(tests), "folder", 1, load)
+
+
+def made_events(random, width, height, start, count=400):
+    """Rows t, x, y, p in the order of time; many share time and row."""
+    t = start + np.sort(random.integers(0, 9000, count)) // 7 * 7
+    e = np.stack([t, random.integers(0, width, count), random.integers(0, height, count) // 9 * 9,
+                  random.integers(0, 2, count)], 1)
+    return e[np.lexsort((e[:, 1], e[:, 3], e[:, 2], e[:, 0]))]
+
+
+def evt2_file(events):
+    words, high = [], None
+    for t, x, y, p in events.tolist():
+        if t >> 6 != high:
+            high = t >> 6
+            words.append(8 << 28 | high & (1 << 28) - 1)
+        words.append(p << 28 | (t & 63) << 22 | x << 11 | y)
+    return b"% evt 2.0\n% geometry 640x480\n% end\n" + np.array(words, "<u4").tobytes()
+
+
+def evt3_file(events):
+    """Runs of one time, row and polarity become single pixels or vectors, in turn."""
+    words, high, low, row = [], None, None, None
+    rows = np.unique(events[:, [0, 2, 3]], axis=0)
+    for i, (t, y, p) in enumerate(rows.tolist()):
+        xs = np.unique(events[(events[:, [0, 2, 3]] == (t, y, p)).all(1), 1]).tolist()
+        if t >> 12 != high:
+            high, low = t >> 12, None
+            words.append(0x8000 | high & 0xFFF)
+        if t & 0xFFF != low:
+            low = t & 0xFFF
+            words.append(0x6000 | low)
+        if y != row:
+            row = y
+            words.append(y)
+        if i % 2 == 0:
+            words += [0x2000 | p << 11 | x for x in xs]
+            continue
+        base = xs[0] // 32 * 32
+        words.append(0x3000 | p << 11 | base)
+        while base <= xs[-1]:
+            for kind, size in ((0x4000, 12), (0x4000, 12), (0x5000, 8)):
+                words.append(kind | sum(1 << x - base for x in xs if base <= x < base + size))
+                base += size
+    return b"% format EVT3;height=720;width=1280\n" + np.array(words, "<u2").tobytes()
+
+
+def dat_file(events):
+    t, x, y, p = events.T
+    records = np.stack([t & 0xFFFFFFFF, p << 28 | y << 14 | x], 1).astype("<u4")
+    return b"% Data file containing CD events.\n% Version 2\n% Height 240\n% Width 304\n\x0c\x08" + records.tobytes()
+
+
+def aedat3_file(events):
+    t, x, y, p = events.T
+    records = np.stack([x << 17 | y << 2 | p << 1 | 1, t], 1).astype("<u4")
+    packet = np.array([1 | 1 << 16, 8, 4, 0] + 3 * [len(events)], "<u4")
+    return (b"#!AER-DAT3.1\r\n#Format: RAW\r\n#Source 1: DAVIS240C\r\n#!END-HEADER\r\n" + packet.tobytes()
+            + records.tobytes())
+
+
+def bin_file(events):
+    t, x, y, p = events.T
+    return np.stack([x, y, p << 7 | t >> 16, t >> 8 & 255, t & 255], 1).astype(np.uint8).tobytes()
+
+
+def check_made_events():
+    random = np.random.default_rng(2)
+    # Times that wrap around in the middle of the recording, where the format has a counter.
+    kinds = {"evt2.raw": (evt2_file, 640, 480, (1 << 34) - 4000), "evt3.raw": (evt3_file, 1280, 720, (1 << 24) - 4000),
+             "events.dat": (dat_file, 304, 240, (1 << 32) - 4000), "events.aedat": (aedat3_file, 240, 180, 77)}
+    expected = {}
+
+    def write(folder, name, label, file, width, height, start):
+        events = made_events(random, width, height, start)
+        if file == evt3_file:  # a pixel has one event at a time
+            events = np.unique(events, axis=0)
+        (root / folder / label).mkdir(parents=True, exist_ok=True)
+        path = root / folder / label / name
+        path.write_bytes(file(events))
+        expected[path] = lambda side: frames_of(*events.T, width, height, side, 7, "time")
+
+    for label in ("left", "right"):
+        for i in range(3):
+            for name, (file, width, height, start) in kinds.items():
+                write("mixed", f"{i}-{name}", label, file, width, height, start)
+            write("plain", f"{i}.bin", label, bin_file, 240, 180, 5)
+    for folder, tests, options in (("mixed", 2, ()), ("plain", 1, ("width=240", "height=180"))):
+        files = [hashed(root / folder / label) for label in ("left", "right")]
+        train, test = dump("event-folder", root / folder, "frames=7", *options)
+        expect_images(train, interleaved([f[tests:] for f in files]), f"{folder} events", 0,
+                      lambda path: expected[path](42))
+        expect_images(test, interleaved([f[:tests] for f in files]), f"{folder} events", 0,
+                      lambda path: expected[path](42))
 
 
 def check_cifar100():
@@ -182,6 +276,7 @@ def check_cifar10(folder):
 
 
 check_made_images()
+check_made_events()
 if shared.is_dir():
     check_cifar100()
     check_tiny_imagenet()

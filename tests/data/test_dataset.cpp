@@ -12,11 +12,12 @@ using testing::TemporaryDirectory;
 
 TEST(Dataset, RefusesAnUnknownNameWithTheNearest) {
   EXPECT_THAT(dataset_names(),
-              ElementsAre("cifar10", "cifar100", "dvs-cifar10", "dvs-gesture", "fashion-mnist",
-                          "folder", "mnist", "nmnist", "tiny-imagenet"));
+              ElementsAre("cifar10", "cifar100", "dvs-cifar10", "dvs-gesture", "event-folder",
+                          "fashion-mnist", "folder", "mnist", "nmnist", "tiny-imagenet"));
   EXPECT_EQ(refusal([] { open_dataset("fashon-mnist", "."); }),
             "unknown data set 'fashon-mnist', expected one of cifar10, cifar100, dvs-cifar10, "
-            "dvs-gesture, fashion-mnist, folder, mnist, nmnist, tiny-imagenet, did you mean "
+            "dvs-gesture, event-folder, fashion-mnist, folder, mnist, nmnist, tiny-imagenet, did "
+            "you mean "
             "'fashion-mnist'?");
   EXPECT_THAT(refusal([] { open_dataset("imagenet-21k", "."); }),
               ::testing::EndsWith("nmnist, tiny-imagenet"));

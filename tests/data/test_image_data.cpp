@@ -165,8 +165,12 @@ TEST_F(ImageFolder, TakesTheSplitThatIsThere) {
   EXPECT_THAT(refusal([&] { open(); }), EndsWith("has a folder train but neither test nor val"));
 }
 
-TEST_F(ImageFolder, RefusesEmptyFolders) {
+TEST_F(ImageFolder, RefusesOneClassAndEmptyFolders) {
   EXPECT_THAT(refusal([&] { open(); }), EndsWith("expected one for each class"));
+  write("cats/1.png", 1);
+  EXPECT_EQ(refusal([&] { open(); }),
+            "folder: " + directory_.path().string() +
+                " holds one class folder, 'cats', expected at least two classes");
   std::filesystem::create_directory(directory_.path() / "empty");
   EXPECT_THAT(refusal([&] { open(); }), EndsWith("expected some that end in .jpeg, .jpg, .png"));
 }

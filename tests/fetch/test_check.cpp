@@ -138,7 +138,8 @@ TEST_F(Check, ParsesEveryRecordingOfNMnist) {
               ElementsAre("Test: holds 9 recordings, expected 10000",
                           "Test/5: is missing, expected a folder",
                           "Train: holds 13 recordings, expected 60000",
-                          "Train/3/bad.bin: has an event at x 40, y 4, expected 0 to 33",
+                          "Train/3/bad.bin: has event 0 at x 40, y 4, outside its sensor of 34x34 "
+                          "pixels",
                           "Train/3/cut.bin: holds 3 bytes, expected a multiple of 5",
                           "Train/3/empty.bin: holds no events, expected at least one"));
 }
@@ -167,6 +168,48 @@ TEST_F(Check, ListsDamagedImagesOfAFolder) {
                   "train/cat/1.jpg: is neither a JPEG nor a PNG file",
                   "train/cat/2.png: is neither a JPEG nor a PNG file",
                   "train/dog: holds no file that ends in .jpeg, .jpg, .png"));
+}
+
+TEST_F(Check, AFolderOfOneClassIsAFinding) {
+  write("cat/1.jpg", Bytes{1, 2, 3});
+  EXPECT_THAT(findings("folder"),
+              ElementsAre(".: holds one class folder, 'cat', expected at least two classes",
+                          "cat/1.jpg: is neither a JPEG nor a PNG file"));
+}
+
+TEST_F(Check, ParsesEveryRecordingOfAnEventFolder) {
+  const Bytes event = {3, 4, 0x80, 0, 9};
+  for (int i = 0; i < 11; ++i) {
+    write("a/" + std::to_string(i) + ".bin", event);
+    write("b/" + std::to_string(i) + ".bin", event);
+  }
+  EXPECT_EQ(findings("event-folder").size(), 22U);
+  const CheckReport whole =
+      check_dataset("event-folder", directory_.path(), {.sensor = {10, 5}, .progress = {}});
+  EXPECT_THAT(whole.findings, IsEmpty());
+  EXPECT_EQ(whole.train_samples, 18);
+  EXPECT_EQ(whole.test_samples, 4);
+
+  for (const char* name : {"a", "b"}) std::filesystem::remove_all(directory_.path() / name);
+  const std::string raw = "% format EVT3;width=10;height=5\n% end\n";
+  const auto write_raw = [&](const std::string& name, const Bytes& words) {
+    Bytes bytes(raw.begin(), raw.end());
+    bytes.insert(bytes.end(), words.begin(), words.end());
+    write(name, bytes);
+  };
+  write_raw("a/cut.raw", {0, 0x80, 0});
+  write_raw("a/good.raw", {0, 0x80, 4, 0, 9, 0x28});
+  write_raw("b/outside.raw", {0, 0x80, 4, 0, 10, 0x28});
+  write_raw("b/empty.raw", {0, 0x80});
+  EXPECT_THAT(findings("event-folder"),
+              ElementsAre("a/cut.raw: ends in the middle of a word: 1 of 2 bytes at byte 40",
+                          "b/empty.raw: holds no events, expected at least one",
+                          "b/outside.raw: has event 0 at x 10, y 4, outside its sensor of 10x5 "
+                          "pixels"));
+  EXPECT_EQ(refusal([&] {
+              check_dataset("nmnist", directory_.path(), {.sensor = {34, 34}, .progress = {}});
+            }),
+            "nmnist: the size of a sensor was given, but only event-folder takes one");
 }
 
 TEST_F(Check, ListsMissingPartsOfTinyImageNetAndGestures) {

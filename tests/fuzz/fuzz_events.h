@@ -10,18 +10,22 @@
 
 namespace bntt::fuzz {
 
-/// What a file from a stranger goes through on its way to the network.
-inline void parse_and_count(std::vector<Event> (*parse)(std::span<const uint8_t>,
-                                                        const std::string&),
-                            std::span<const uint8_t> bytes, const FrameLayout& layout) {
+/// What events from a stranger go through on their way to the network.
+inline void count(const std::vector<Event>& events, const FrameLayout& layout) {
   constexpr int64_t kFrames = 7;
   std::vector<uint8_t> frames(static_cast<std::size_t>(kFrames * layout.side * layout.side * 2));
+  for (const Interval interval : {Interval::time, Interval::count}) {
+    count_events(events, layout, {.frames = kFrames, .interval = interval}, "fuzz", frames.data());
+  }
+}
+
+/// What a file from a stranger goes through. `parse` makes events of bytes and the name of the
+/// file.
+template <typename Parse>
+void parse_and_count(const Parse& parse, std::span<const uint8_t> bytes,
+                     const FrameLayout& layout) {
   try {
-    const std::vector<Event> events = parse(bytes, "fuzz");
-    for (const Interval interval : {Interval::time, Interval::count}) {
-      count_events(events, layout, {.frames = kFrames, .interval = interval}, "fuzz",
-                   frames.data());
-    }
+    count(parse(bytes, "fuzz"), layout);
   } catch (const Error&) {
   }
 }

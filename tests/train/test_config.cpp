@@ -50,6 +50,8 @@ TEST(Config, EverySettingRoundTrips) {
                  .frames = 13,
                  .interval = Interval::count,
                  .clip = true,
+                 .sensor_width = 640,
+                 .sensor_height = 480,
                  .validation = 0.25,
                  .limit_train = 1,
                  .limit_test = 2,

@@ -9,6 +9,7 @@
 #include "base/fail.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "data/dataset.h"
 #include "fetch/check_formats.h"
 
 namespace bntt {
@@ -25,6 +26,7 @@ constexpr std::array kChecks = {
     CheckEntry{"cifar100", check_cifar100},
     CheckEntry{"dvs-cifar10", check_dvs_cifar10},
     CheckEntry{"dvs-gesture", check_dvs_gesture},
+    CheckEntry{"event-folder", check_event_folder},
     CheckEntry{"fashion-mnist", check_fashion_mnist},
     CheckEntry{"folder", check_folder},
     CheckEntry{"mnist", check_mnist},
@@ -47,6 +49,7 @@ CheckReport check_dataset(std::string_view dataset, const fs::path& directory,
   if (!fs::is_directory(directory, ignored)) {
     fail("{}: {} is not a directory", dataset, directory.string());
   }
+  check_sensor(dataset_info(dataset), options.sensor);
   CheckReport report{.dataset = std::string(dataset)};
   Checker checker(report, options);
   entry->check(directory, checker);

@@ -7,6 +7,8 @@
 #include <string_view>
 #include <vector>
 
+#include "data/sensor_size.h"
+
 namespace bntt {
 
 struct Finding {
@@ -27,13 +29,14 @@ struct CheckReport {
 };
 
 struct CheckOptions {
+  SensorSize sensor;  ///< of event-folder; not known: each file says its own
   /// Files done, of how many; a true answer asks to stop.
   std::function<bool(int64_t done, int64_t all)> progress;
 };
 
 /// Reads every file of a data set and lists all that is wrong: missing files, sizes, counts,
 /// labels, damaged samples, and checksums where they are known. Throws Error only for an unknown
-/// data set or a directory that is none.
+/// data set, a directory that is none or a sensor that the data set does not take.
 CheckReport check_dataset(std::string_view dataset, const std::filesystem::path& directory,
                           const CheckOptions& options = {});
 

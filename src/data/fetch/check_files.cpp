@@ -5,11 +5,13 @@
 
 #include "base/fail.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "data/class_folders.h"
 #include "data/event_files.h"
 #include "data/event_sets.h"
 #include "data/image_file.h"
 #include "data/image_folders.h"
+#include "data/recordings.h"
 #include "fetch/check_formats.h"
 
 // Data sets of a file per sample: every file is parsed as its loader does.
@@ -22,18 +24,28 @@ constexpr uint64_t kLargestSample = uint64_t{1} << 30;
 constexpr uint64_t kLargestTable = 1U << 24;
 const std::vector<std::string> kImageExtensions = {".jpeg", ".jpg", ".png"};
 
-using ParseSample = std::function<void(std::span<const uint8_t> bytes, const std::string& origin)>;
+/// Throws Error for a sample that a loader would refuse; `file` starts its sentences.
+using ParseSample = std::function<void(std::span<const uint8_t> bytes, const fs::path& file)>;
 
+void expect_events(const Recording& recording, const fs::path& file) {
+  if (recording.events.empty()) {
+    fail("{} holds no events, expected at least one", file.string());
+  }
+  expect_inside(recording.events, recording.sensor, file.string());
+}
+
+/// Recordings of a square sensor.
 template <typename Parse>
-ParseSample recording(Parse parse) {
-  return [parse](std::span<const uint8_t> bytes, const std::string& origin) {
-    if (parse(bytes, origin).empty()) fail("{} holds no events, expected at least one", origin);
+ParseSample recording(Parse parse, int64_t side) {
+  return [=](std::span<const uint8_t> bytes, const fs::path& file) {
+    expect_events({.sensor = {side, side}, .events = parse(bytes, file.string())}, file);
   };
 }
 
 /// `side` 0: any size.
 ParseSample image(int64_t side) {
-  return [side](std::span<const uint8_t> bytes, const std::string& origin) {
+  return [side](std::span<const uint8_t> bytes, const fs::path& file) {
+    const std::string origin = file.string();
     const DecodedImage decoded = decode_image(bytes, origin);
     if (side != 0 && (decoded.width != side || decoded.height != side)) {
       fail("{} has {}x{} pixels, expected {}x{}", origin, decoded.width, decoded.height, side,
@@ -65,9 +77,8 @@ std::vector<fs::path> files_in(const fs::path& folder, const std::vector<std::st
 }
 
 void parse_all(const std::vector<fs::path>& files, const ParseSample& parse, Checker& checker) {
-  checker.each_file(files, kLargestSample, [&](std::size_t i, std::span<const uint8_t> bytes) {
-    parse(bytes, files[i].string());
-  });
+  checker.each_file(files, kLargestSample,
+                    [&](std::size_t i, std::span<const uint8_t> bytes) { parse(bytes, files[i]); });
 }
 
 void append(std::vector<fs::path>& files, const std::vector<fs::path>& more) {
@@ -90,6 +101,52 @@ fs::path inner_or_itself(const fs::path& directory, const char* inner) {
   return fs::is_directory(directory / inner, ignored) ? directory / inner : directory;
 }
 
+/// Class folders as read_class_folders finds them.
+void check_class_folders(const fs::path& directory, const std::vector<std::string>& extensions,
+                         const ParseSample& parse, Checker& checker) {
+  std::error_code ignored;
+  const bool split = fs::is_directory(directory / "train", ignored);
+  const fs::path train = split ? directory / "train" : directory;
+  std::vector<std::vector<fs::path>> train_files;
+  std::vector<fs::path> files;
+  const auto classes_of = [&](const fs::path& folder) {
+    std::vector<std::string> names =
+        read_or_find(folder, checker, [&] { return folder_names(folder, "check"); });
+    if (names.empty()) checker.find(folder, "holds no folders, expected one for each class");
+    if (names.size() == 1) {
+      checker.find(folder, "holds one class folder, '{}', expected at least two classes",
+                   excerpt(names.front()));
+    }
+    return names;
+  };
+  const std::vector<std::string> classes = classes_of(train);
+  for (const std::string& name : classes) {
+    train_files.push_back(files_in(train / name, extensions, 0, checker));
+    append(files, train_files.back());
+  }
+  int64_t test_samples = 0;
+  if (split) {
+    const fs::path test =
+        directory / (fs::is_directory(directory / "test", ignored) ? "test" : "val");
+    const std::vector<std::string> test_classes = classes_of(test);
+    if (!test_classes.empty() && test_classes != classes) {
+      checker.find(test, "has other class folders than {}", train.string());
+    }
+    for (const std::string& name : test_classes) {
+      const std::vector<fs::path> more = files_in(test / name, extensions, 0, checker);
+      test_samples += static_cast<int64_t>(more.size());
+      append(files, more);
+    }
+  } else {
+    for (const auto& of_class : split_tenth(train_files).test) {
+      test_samples += static_cast<int64_t>(of_class.size());
+    }
+  }
+  checker.add_samples(false, test_samples);
+  checker.add_samples(true, static_cast<int64_t>(files.size()) - test_samples);
+  parse_all(files, parse, checker);
+}
+
 }  // namespace
 
 void check_nmnist(const fs::path& directory, Checker& checker) {
@@ -107,7 +164,7 @@ void check_nmnist(const fs::path& directory, Checker& checker) {
     }
     checker.add_samples(train, static_cast<int64_t>(samples));
   }
-  parse_all(files, recording(parse_nmnist), checker);
+  parse_all(files, recording(parse_nmnist, kNmnistSide), checker);
 }
 
 void check_dvs_cifar10(const fs::path& directory, Checker& checker) {
@@ -123,7 +180,7 @@ void check_dvs_cifar10(const fs::path& directory, Checker& checker) {
     checker.add_samples(true, static_cast<int64_t>(split.train[label].size()));
     checker.add_samples(false, static_cast<int64_t>(split.test[label].size()));
   }
-  parse_all(files, recording(parse_aedat2), checker);
+  parse_all(files, recording(parse_aedat2, kDvs128Side), checker);
 }
 
 void check_dvs_gesture(const fs::path& directory, Checker& checker) {
@@ -141,7 +198,7 @@ void check_dvs_gesture(const fs::path& directory, Checker& checker) {
       checker.add_samples(train, static_cast<int64_t>(spans.size()));
     }
   }
-  parse_all(files, recording(parse_aedat3), checker);
+  parse_all(files, recording(parse_aedat3, kDvs128Side), checker);
 }
 
 void check_tiny_imagenet(const fs::path& directory, Checker& checker) {
@@ -171,44 +228,16 @@ void check_tiny_imagenet(const fs::path& directory, Checker& checker) {
   parse_all(files, image(64), checker);
 }
 
-void check_folder(const fs::path& directory, Checker& checker) {
-  std::error_code ignored;
-  const bool split = fs::is_directory(directory / "train", ignored);
-  const fs::path train = split ? directory / "train" : directory;
-  std::vector<std::vector<fs::path>> train_files;
-  std::vector<fs::path> files;
-  const auto classes_of = [&](const fs::path& folder) {
-    std::vector<std::string> names =
-        read_or_find(folder, checker, [&] { return folder_names(folder, "folder"); });
-    if (names.empty()) checker.find(folder, "holds no folders, expected one for each class");
-    return names;
+void check_event_folder(const fs::path& directory, Checker& checker) {
+  const SensorSize sensor = checker.options().sensor;
+  const auto parse = [=](std::span<const uint8_t> bytes, const fs::path& file) {
+    expect_events(parse_recording(bytes, lower_extension(file), sensor, file.string()), file);
   };
-  const std::vector<std::string> classes = classes_of(train);
-  for (const std::string& name : classes) {
-    train_files.push_back(files_in(train / name, kImageExtensions, 0, checker));
-    append(files, train_files.back());
-  }
-  int64_t test_samples = 0;
-  if (split) {
-    const fs::path test =
-        directory / (fs::is_directory(directory / "test", ignored) ? "test" : "val");
-    const std::vector<std::string> test_classes = classes_of(test);
-    if (!test_classes.empty() && test_classes != classes) {
-      checker.find(test, "has other class folders than {}", train.string());
-    }
-    for (const std::string& name : test_classes) {
-      const std::vector<fs::path> more = files_in(test / name, kImageExtensions, 0, checker);
-      test_samples += static_cast<int64_t>(more.size());
-      append(files, more);
-    }
-  } else {
-    for (const auto& of_class : split_tenth(train_files).test) {
-      test_samples += static_cast<int64_t>(of_class.size());
-    }
-  }
-  checker.add_samples(false, test_samples);
-  checker.add_samples(true, static_cast<int64_t>(files.size()) - test_samples);
-  parse_all(files, image(0), checker);
+  check_class_folders(directory, recording_extensions(), parse, checker);
+}
+
+void check_folder(const fs::path& directory, Checker& checker) {
+  check_class_folders(directory, kImageExtensions, image(0), checker);
 }
 
 }  // namespace bntt

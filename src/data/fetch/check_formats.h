@@ -15,6 +15,7 @@ void check_dvs_cifar10(const std::filesystem::path& directory, Checker& checker)
 void check_dvs_gesture(const std::filesystem::path& directory, Checker& checker);
 void check_nmnist(const std::filesystem::path& directory, Checker& checker);
 void check_tiny_imagenet(const std::filesystem::path& directory, Checker& checker);
+void check_event_folder(const std::filesystem::path& directory, Checker& checker);
 void check_folder(const std::filesystem::path& directory, Checker& checker);
 
 }  // namespace bntt

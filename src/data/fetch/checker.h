@@ -22,6 +22,8 @@ class Checker {
  public:
   Checker(CheckReport& report, const CheckOptions& options) : report_(report), options_(options) {}
 
+  const CheckOptions& options() const { return options_; }
+
   template <typename... Arguments>
   void find(const std::filesystem::path& file, fmt::format_string<Arguments...> format,
             Arguments&&... arguments) {

@@ -1,0 +1,76 @@
+#include "data/recordings.h"
+
+#include <algorithm>
+
+#include "base/fail.h"
+#include "base/text.h"
+#include "data/event_bytes.h"
+
+namespace bntt {
+namespace {
+
+/// "2.0" of "#!AER-DAT2.0"; empty for other files.
+std::string_view aedat_version(std::string_view text) {
+  constexpr std::string_view kStart = "#!AER-DAT";
+  if (!text.starts_with(kStart)) return {};
+  text.remove_prefix(kStart.size());
+  return text.substr(0, text.find_first_of("\r\n"));
+}
+
+Recording parse_aedat(std::span<const uint8_t> bytes, std::string_view version,
+                      const std::string& origin) {
+  if (version == "2.0") {
+    Recording recording{.sensor = {kDvs128Side, kDvs128Side},
+                        .events = parse_aedat2(bytes, origin)};
+    // Of all formats this one alone counts rows from below.
+    for (Event& event : recording.events) {
+      event.y = static_cast<int16_t>(kDvs128Side - 1 - event.y);
+    }
+    return recording;
+  }
+  if (version == "3.1") {
+    return {.sensor = aedat3_sensor(bytes), .events = parse_aedat3(bytes, origin)};
+  }
+  if (version.starts_with('4')) {
+    fail("{} is AEDAT 4, which is not read: export it as AEDAT 3.1", origin);
+  }
+  fail("{} is AEDAT {}, expected 2.0 or 3.1", origin, excerpt(version));
+}
+
+}  // namespace
+
+const std::vector<std::string>& recording_extensions() {
+  static const std::vector<std::string> extensions = {".aedat", ".aedat2", ".aedat4",
+                                                      ".bin",   ".dat",    ".raw"};
+  return extensions;
+}
+
+Recording parse_recording(std::span<const uint8_t> bytes, const std::string& extension,
+                          const SensorSize& sensor, const std::string& origin) {
+  Recording recording;
+  const std::string_view text = text_of(bytes);
+  const std::string_view version = aedat_version(text);
+  if (!version.empty()) {
+    recording = parse_aedat(bytes, version, origin);
+  } else if (extension == ".bin") {
+    recording.events = parse_nmnist(bytes, origin);
+  } else if (extension == ".dat") {
+    recording = parse_dat(bytes, origin);
+  } else if (extension == ".raw") {
+    recording = parse_raw(bytes, origin);
+  } else {
+    fail("{} begins with '{}', expected '#!AER-DAT2.0' or '#!AER-DAT3.1'", origin,
+         excerpt(text.substr(0, std::min<std::size_t>(text.size(), 12))));
+  }
+  if (sensor.known()) recording.sensor = sensor;
+  if (!recording.sensor.known()) {
+    fail(
+        "{} does not say how large its sensor is, expected the settings sensor_width and "
+        "sensor_height",
+        origin);
+  }
+  expect_inside(recording.events, recording.sensor, origin);
+  return recording;
+}
+
+}  // namespace bntt
