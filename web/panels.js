@@ -10,3 +10,5 @@ const isEvents = (run) => run.settings?.encoder?.kind === "events";
 const sampleWord = (run) => (isEvents(run) ? "recordings" : "images");
 const firstSamples = (run, count, of = "test") => `the first ${whole(count)} ${of} ${sampleWord(run)}`;
 const onSamples = (run, count) => (isNumber(count) ? `On ${firstSamples(run, count)}.` : "");
+// Times are taken on some of the samples.
+const timedOn = (timed, all) => (isNumber(timed) && timed < all ? ` Times on the first ${whole(timed)} of them.` : "");
