@@ -113,6 +113,12 @@ TEST_F(Analyses, Energy) {
   EXPECT_EQ(cheap.at("table").at("name"), "cheap");
   EXPECT_DOUBLE_EQ(cheap.at("ann_pj"), study.at("ann_pj").get<double>() / 2.0);
   EXPECT_THAT(text_of({"energy"}), AllOf(HasSubstr("E_ANN"), HasSubstr("ms per image")));
+  write_text("dear.toml", "mac_pj = 1000\naccumulate_pj = 0.001\n");
+  EXPECT_THAT(text_of({"energy", "--table", path("dear.toml")}),
+              HasSubstr("times less than the ANN"));
+  write_text("free.toml", "mac_pj = 0.001\naccumulate_pj = 1000\n");
+  EXPECT_THAT(text_of({"energy", "--table", path("free.toml")}),
+              HasSubstr("times that of the ANN"));
 }
 
 TEST_F(Analyses, Attack) {

@@ -33,15 +33,15 @@ function headlineNumbers(run) {
   }
   if (isNumber(joules?.measured_ratio)) {
     cards.push(["Energy against an ANN", ...lessParts(joules.measured_ratio),
-      `${energy(joules.measured_pj)} per ${sampleWord(run).slice(0, -1)}, ANN ${energy(joules.ann_pj)}`]);
+      `${energy(joules.measured_pj)} per ${oneSample(run)}, ANN ${energy(joules.ann_pj)}`]);
   }
   if (activity) {
-    cards.push([`Spikes per ${sampleWord(run).slice(0, -1)}`, ...countParts(activity.spikes_per_image),
+    cards.push([`Spikes per ${oneSample(run)}`, ...countParts(activity.spikes_per_image),
       `${fixed((100 * activity.spikes_per_image) / (network.neurons * network.active_steps), 1)} % of neuron-steps fire`]);
   }
   const time = timeOfAllSteps(run);
   if (isNumber(time)) {
-    cards.push([`Time per ${sampleWord(run).slice(0, -1)}`, significant(time), "ms",
+    cards.push([`Time per ${oneSample(run)}`, significant(time), "ms",
       proposed ? `${significant(proposed.ms_per_image)} ms when leaving early` : `all ${network.steps} steps`]);
   }
   if (isNumber(network.parameters)) cards.push(["Parameters", ...countParts(network.parameters),
