@@ -48,7 +48,7 @@ const lineLook = (colour) => ({
   pointRadius: 2.5,
   pointHoverRadius: 5,
   tension: 0,
-  clip: 6,
+  clip: 10,
 });
 const manyPoints = { pointRadius: 0, borderWidth: 1.8 };
 const dashed = { borderDash: [5, 4], pointRadius: 0, borderWidth: 1.5 };
@@ -64,6 +64,17 @@ const axis = (title, more = {}) => {
 };
 const stepAxis = (title, last) =>
   axis(title, { type: "linear", min: 1, max: Math.max(2, last), ticks: { precision: 0, stepSize: last <= 12 ? 1 : undefined } });
+
+// Training steps end where they end; a tick there would run into its neighbour.
+const trainingAxis = () => axis("training step", {
+  type: "linear", bounds: "data", min: 0,
+  afterBuildTicks: (scale) => {
+    const { ticks } = scale;
+    const spacing = ticks.length > 2 ? ticks[1].value - ticks[0].value : 0;
+    const last = ticks[ticks.length - 1];
+    if (spacing > 0 && last.value - ticks[ticks.length - 2].value < 0.99 * spacing) scale.ticks = ticks.slice(0, -1);
+  },
+});
 
 // Ticks of a logarithmic scale: 1, 2, 5 of each power of ten, over many of them the powers alone.
 function logTick(value) {

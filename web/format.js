@@ -20,6 +20,12 @@ function significant(value, digits = 3) {
   return decimals === 0 ? whole(value) : value.toFixed(decimals);
 }
 
+// `words` in the plural: "1 image", "2 images".
+const counted = (value, words) => `${whole(value)} ${value === 1 ? words.slice(0, -1) : words}`;
+
+// A threshold as it was chosen: one digit less may be another exit.
+const exact = (value) => (isNumber(value) ? String(Number(value.toPrecision(6))) : kDash);
+
 const scaled = (value, units) => {
   if (!isNumber(value)) return [kDash, ""];
   for (const [size, unit] of units) {

@@ -8,5 +8,8 @@ const panels = [];
 
 const isEvents = (run) => run.settings?.encoder?.kind === "events";
 const sampleWord = (run) => (isEvents(run) ? "recordings" : "images");
+const oneSample = (run) => sampleWord(run).slice(0, -1);
 const firstSamples = (run, count, of = "test") => `the first ${whole(count)} ${of} ${sampleWord(run)}`;
 const onSamples = (run, count) => (isNumber(count) ? `On ${firstSamples(run, count)}.` : "");
+// Times are taken on some of the samples.
+const timedOn = (timed, all) => (isNumber(timed) && timed < all ? ` Times on the first ${whole(timed)} of them.` : "");

@@ -34,6 +34,11 @@ OpenRun open_for_analysis(const AnalysisArguments& arguments, bool need_validati
                    .cache = {.directory = cache_directory(arguments.cache)}});
 }
 
+std::string energy_comparison(double ratio) {
+  return ratio >= 1.0 ? fmt::format("{:.3g} times less than", ratio)
+                      : fmt::format("{:.3g} times that of", 1.0 / ratio);
+}
+
 void prepare_output(const std::filesystem::path& file) {
   namespace fs = std::filesystem;
   if (fs::is_directory(file)) {

@@ -32,6 +32,10 @@ void add_analysis_options(CLI::App& command, AnalysisArguments& arguments);
 /// Sets the threads and reads the run.
 OpenRun open_for_analysis(const AnalysisArguments& arguments, bool need_validation = false);
 
+/// How the energy compares that an ANN needs `ratio` times: "3.98 times less than", "1.13 times
+/// that of".
+std::string energy_comparison(double ratio);
+
 /// Before long work whose result goes into `file`: makes its folder, and throws Error where the
 /// file could not be written.
 void prepare_output(const std::filesystem::path& file);

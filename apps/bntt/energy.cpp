@@ -35,7 +35,9 @@ void print_study(const EnergyStudy& study) {
   const auto snn = [&](const char* name, const auto& pj, const auto& ratio) {
     if (!pj) return;
     fmt::print("{:<21} {:10.4f} uJ per image", name, microjoules(*pj));
-    fmt::print("{}\n", ratio ? fmt::format(", E_ANN/E_SNN {:.3f}", *ratio) : "");
+    fmt::print("{}\n", ratio ? fmt::format(", E_ANN/E_SNN {:.3f}: {} the ANN", *ratio,
+                                           energy_comparison(*ratio))
+                             : "");
   };
   snn("E_SNN, paper's form", study.paper_pj, study.paper_ratio);
   snn("E_SNN, measured work", study.measured_pj, study.measured_ratio);

@@ -68,12 +68,6 @@ std::string proposal_text(const Json& exit) {
       point["validation_loss_bound"].get<double>(), 100.0 * exit["bound_confidence"].get<double>());
 }
 
-// `ratio`: energy of the ANN over that of the run.
-std::string energy_text(double ratio) {
-  return ratio >= 1.0 ? fmt::format("{:.3g} times less than", ratio)
-                      : fmt::format("{:.3g} times that of", 1.0 / ratio);
-}
-
 // What one wants to know without opening the page.
 void print_summary(const Json& run) {
   if (run.contains("missing")) {
@@ -87,7 +81,7 @@ void print_summary(const Json& run) {
   }
   if (run.contains("energy") && run["energy"].contains("measured_ratio")) {
     fmt::print("energy {} the same network as an ANN ({})\n",
-               energy_text(run["energy"]["measured_ratio"].get<double>()),
+               energy_comparison(run["energy"]["measured_ratio"].get<double>()),
                run["energy"]["table"]["name"].get<std::string>());
   }
 }
@@ -179,7 +173,8 @@ void add_report(CLI::App& app, Action& action) {
   command
       ->add_option(
           "--limit", arguments->limit,
-          fmt::format("measure on the first N test images (default {}; 0: all)", arguments->limit))
+          fmt::format("measure on the first N test and validation images (default {}; 0: all)",
+                      arguments->limit))
       ->check(CLI::NonNegativeNumber);
   command
       ->add_option("--attack-limit", arguments->attack_limit,

@@ -107,6 +107,7 @@ std::string plot_script(const LineFigure& figure, PictureFormat format) {
 std::string plot_script(const BarFigure& figure, PictureFormat format) {
   std::string script = frame(figure.x_label, figure.y_label, format);
   double smallest = 1.0;
+  double largest = 0.0;
   std::vector<std::string> ticks;
   std::vector<std::string> plots;
   for (std::size_t i = 0; i < figure.bars.size(); ++i) {
@@ -115,13 +116,24 @@ std::string plot_script(const BarFigure& figure, PictureFormat format) {
     ticks.push_back(fmt::format("{} {}", quoted(bar.label), i));
     script += data_block(i, {{static_cast<double>(i), bar.value}});
     plots.push_back(
-        fmt::format("$data{} using 1:2 with boxes linecolor rgb {}", i, quoted(bar.colour)));
+        fmt::format("$data{0} using 1:2 with boxes linecolor rgb {1}, $data{0} using "
+                    "1:2:(sprintf('%.2g', $2)) with labels offset 0,0.6 textcolor '#1b2230'",
+                    i, quoted(bar.colour)));
+    largest = std::max(largest, bar.value);
+  }
+  // 1, 2, 5 of every power of ten: two ticks of ten would not tell where a bar ends.
+  const double bottom = std::pow(10.0, std::floor(std::log10(smallest / 1.5)));
+  std::vector<std::string> value_ticks;
+  for (double power = bottom; power <= largest; power *= 10.0) {
+    for (const double digit : {1.0, 2.0, 5.0}) {
+      value_ticks.push_back(fmt::format("'{0:.6g}' {0:.6g}", digit * power));
+    }
   }
   script += fmt::format(
-      "set logscale y\nset yrange [{}:*]\nset xrange [-0.6:{}]\nset boxwidth 0.6\nunset key\n"
-      "set xtics ({})\n",
-      number(std::pow(10.0, std::floor(std::log10(smallest / 1.5)))),
-      static_cast<double>(figure.bars.size()) - 0.4, joined(ticks));
+      "set logscale y\nset yrange [{}:{}]\nset xrange [-0.6:{}]\nset boxwidth 0.6\nunset key\n"
+      "set xtics ({})\nset ytics ({})\n",
+      number(bottom), number(std::max(largest, smallest) * 1.6),
+      static_cast<double>(figure.bars.size()) - 0.4, joined(ticks), joined(value_ticks));
   return script + "plot " + joined(plots) + "\n";
 }
 

@@ -191,26 +191,39 @@ BarFigure spike_rate(const Json& run) {
   return figure;
 }
 
+// Every threshold of a row's interval gives the same, hence lines that are flat from edge to edge.
+std::vector<FigurePoint> over_intervals(const Json& sweep, const char* key) {
+  std::vector<FigurePoint> points;
+  for (const Json& row : sweep) {
+    const double threshold = value(row.at("threshold"));
+    points.push_back({row.value("threshold_above", std::min(0.0, threshold)), value(row.at(key))});
+    points.push_back({row.value("threshold_up_to", threshold), value(row.at(key))});
+  }
+  return points;
+}
+
 LineFigure early_exit(const Json& run) {
   const Json& sweep = part(run, "exit", "early exit").at("sweep");
   if (sweep.empty()) missing(run, "gamma of its own for every step");
-  return {
-      .x_label = "γ threshold",
-      .y_label = "accuracy (%)",
-      .right_label = "exit step",
-      .from_zero = false,
-      .series = {
-          {.label = "accuracy", .colour = kAccent, .points = pairs(sweep, "threshold", "accuracy")},
-          {.label = "exit step",
-           .colour = kContrast,
-           .points = pairs(sweep, "threshold", "exit_step"),
-           .right = true}}};
+  return {.x_label = "γ threshold",
+          .y_label = "accuracy (%)",
+          .right_label = "exit step",
+          .from_zero = false,
+          .series = {{.label = "accuracy",
+                      .colour = kAccent,
+                      .points = over_intervals(sweep, "accuracy"),
+                      .marks = false},
+                     {.label = "exit step",
+                      .colour = kContrast,
+                      .points = over_intervals(sweep, "exit_step"),
+                      .marks = false,
+                      .right = true}}};
 }
 
 LineFigure robustness(const Json& run,
                       const std::vector<std::pair<std::string, std::string>>& kinds,
                       const std::string& x_label, double unit) {
-  LineFigure figure{.x_label = x_label, .y_label = "accuracy (%)"};
+  LineFigure figure{.x_label = x_label, .y_label = "accuracy (%)", .from_zero = false};
   for (const Json& curve : part(run, "robustness", "robustness curves").at("curves")) {
     for (const auto& [kind, label] : kinds) {
       if (curve.at("kind") != kind) continue;
@@ -221,7 +234,20 @@ LineFigure robustness(const Json& run,
       figure.series.push_back(std::move(series));
     }
   }
+  if (figure.series.empty()) {
+    const Json& study = run["robustness"];
+    missing(run, study.contains("no_gradient_attacks")
+                     ? fmt::format("gradient attacks: {}",
+                                   study["no_gradient_attacks"].get<std::string>())
+                     : "curve of this kind");
+  }
   return figure;
+}
+
+LineFigure noise(const Json& run) {
+  const bool events = part(run, "robustness", "robustness curves").value("events", false);
+  return events ? robustness(run, {{"noise", "noise"}}, "share of events removed and added", 1.0)
+                : robustness(run, {{"noise", "Gaussian noise"}}, "σ of the noise", 1.0);
 }
 
 using Draw = std::function<std::string(const Json& run, const std::string& layer, PictureFormat)>;
@@ -260,10 +286,7 @@ const std::vector<DrawnEntry>& drawn_entries() {
        drawn_from(spike_rate)},
       {{"exit", "accuracy and exit step against the threshold (Fig. 6)", exit},
        drawn_from(early_exit)},
-      {{"noise", "accuracy against Gaussian noise (Fig. 4b)", attack},
-       drawn_from([](const Json& run) {
-         return robustness(run, {{"noise", "Gaussian noise"}}, "σ of the noise", 1.0);
-       })},
+      {{"noise", "accuracy against noise (Fig. 4b)", attack}, drawn_from(noise)},
       {{"attack", "accuracy against FGSM and PGD (App. F)", attack},
        drawn_from([](const Json& run) {
          return robustness(run, {{"fgsm", "FGSM"}, {"pgd", "PGD"}}, "ε (in 1/255)", 255.0);

@@ -50,6 +50,23 @@ TEST_F(Analyses, Exit) {
   EXPECT_THAT(text_of({"exit"}), AllOf(HasSubstr("T_exit"), HasSubstr("all-steps")));
 }
 
+TEST_F(Analyses, ExitTellsHowCertainItIs) {
+  // Twelve validation images show no more than that a rule costs at most 22.1 points.
+  const Json cautious = json_of({"exit"});
+  EXPECT_FALSE(cautious.contains("proposed"));
+  EXPECT_EQ(cautious.at("methods").size(), 1U);
+  EXPECT_GE(cautious.at("sweep").at(1).at("validation_loss_bound"), 22.0);
+  EXPECT_THAT(text_of({"exit"}),
+              AllOf(HasSubstr("nothing is proposed"), HasSubstr("12 validation images")));
+
+  const Json bold = json_of({"exit", "--max-loss", "100"});
+  const Json& point = bold.at("sweep").at(bold.at("proposed").get<std::size_t>());
+  EXPECT_EQ(point.at("exit_step"), 1);
+  EXPECT_LE(point.at("validation_loss"), point.at("validation_loss_bound"));
+  EXPECT_THAT(text_of({"exit", "--max-loss", "100"}),
+              AllOf(HasSubstr("proposed: gamma threshold"), HasSubstr("with 95 % confidence")));
+}
+
 TEST_F(Analyses, EvalStopsAtTheExitOfAThreshold) {
   const Json study = json_of({"exit"});
   for (const Json& point : study.at("sweep")) {
@@ -96,6 +113,12 @@ TEST_F(Analyses, Energy) {
   EXPECT_EQ(cheap.at("table").at("name"), "cheap");
   EXPECT_DOUBLE_EQ(cheap.at("ann_pj"), study.at("ann_pj").get<double>() / 2.0);
   EXPECT_THAT(text_of({"energy"}), AllOf(HasSubstr("E_ANN"), HasSubstr("ms per image")));
+  write_text("dear.toml", "mac_pj = 1000\naccumulate_pj = 0.001\n");
+  EXPECT_THAT(text_of({"energy", "--table", path("dear.toml")}),
+              HasSubstr("times less than the ANN"));
+  write_text("free.toml", "mac_pj = 0.001\naccumulate_pj = 1000\n");
+  EXPECT_THAT(text_of({"energy", "--table", path("free.toml")}),
+              HasSubstr("times that of the ANN"));
 }
 
 TEST_F(Analyses, Attack) {
@@ -111,6 +134,27 @@ TEST_F(Analyses, Attack) {
             study.at("curves").at(0))
       << "depends on the other attacks or on the threads";
   EXPECT_THAT(text_of({"attack", "--noise", "0.1"}), HasSubstr("clean accuracy"));
+}
+
+TEST_F(Analyses, AttackOnRecordingsIsNoise) {
+  write_recordings();
+  train_on_recordings("recordings");
+  const std::vector<std::string> attack = {"attack", path("recordings"), "--noise", "0.25,1",
+                                           "--json"};
+  const Json study = parse_json(succeed(attack), "output");
+  EXPECT_EQ(study.at("events"), true);
+  EXPECT_EQ(study.at("images"), 20);
+  EXPECT_EQ(study.at("curves").size(), 1U);
+  EXPECT_EQ(study.at("curves").at(0).at("points").size(), 3U);
+  EXPECT_THAT(succeed({"attack", path("recordings"), "--noise", "0.5"}),
+              HasSubstr("share of events removed and added"));
+  for (const std::vector<std::string>& wrong :
+       std::vector<std::vector<std::string>>{{"--fgsm", "2/255"}, {"--noise", "1.5"}}) {
+    const ProcessEnd end = run_bntt({"attack", path("recordings"), wrong[0], wrong[1]});
+    EXPECT_EQ(end.exit_code, 2);
+    EXPECT_THAT(end.error, HasSubstr("event"));
+    EXPECT_EQ(std::count(end.error.begin(), end.error.end(), '\n'), 1) << end.error;
+  }
 }
 
 TEST_F(Analyses, WrongInputIsRefusedInOneSentence) {

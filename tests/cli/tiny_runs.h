@@ -1,5 +1,6 @@
 #pragma once
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -70,6 +71,30 @@ class TinyRuns : public ::testing::Test {
     const auto count = static_cast<uint32_t>(images);
     write_data(prefix + "-images-idx3-ubyte", idx_file({count, 12, 12}, pixels(images)));
     write_data(prefix + "-labels-idx1-ubyte", idx_file({count}, labels(images)));
+  }
+
+  /// Recordings in the format of N-MNIST, 3 for training and 2 for testing of each digit: digit k
+  /// is a column of events.
+  void write_recordings() const {
+    for (int digit = 0; digit < 10; ++digit) {
+      Bytes bytes;
+      for (int k = 0; k < 100; ++k) {
+        const int time_us = 1000 * k;
+        for (const int byte : {3 * digit + k % 4, k % 34, (k % 2 == 0 ? 0x80 : 0) | time_us >> 16,
+                               time_us >> 8, time_us}) {
+          bytes.push_back(static_cast<uint8_t>(byte));
+        }
+      }
+      for (const char* name : {"Train/{}/0.bin", "Train/{}/1.bin", "Train/{}/2.bin",
+                               "Test/{}/0.bin", "Test/{}/1.bin"}) {
+        directory_.write("events/" + fmt::format(fmt::runtime(name), digit), bytes);
+      }
+    }
+  }
+  void train_on_recordings(const std::string& run) const {
+    succeed({"train", "--preset", "nmnist", "--data", path("events"), "--cache", "none", "--epochs",
+             "1", "--set", "train.batch=4", "--set", "model.width=0.02", "--set", "model.steps=4",
+             "--out", path(run)});
   }
 
   std::vector<std::string> train_arguments(const std::string& run,

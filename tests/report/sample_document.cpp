@@ -110,7 +110,11 @@ Json activity() {
          {"effective_threshold",
           {{"positive_gains", 0.99}, {"paper", agreement}, {"with_mean", agreement}}}});
   }
-  return {{"images", 500}, {"accuracy", 90.1}, {"spikes_per_image", 28000.0}, {"stages", stages}};
+  return {{"images", 500},
+          {"detail_images", 64},
+          {"accuracy", 90.1},
+          {"spikes_per_image", 28000.0},
+          {"stages", stages}};
 }
 
 Json exit_study() {
@@ -120,6 +124,8 @@ Json exit_study() {
     sweep.push_back({{"exit_step", step},
                      {"threshold", 0.05 + 0.05 * i},
                      {"validation_accuracy", 90.5 - 0.1 * i * i},
+                     {"validation_loss", 0.1 * i * i},
+                     {"validation_loss_bound", i > 0 ? 0.1 * i * i + 0.25 : 0.0},
                      {"accuracy", 90.1 - 0.1 * i * i},
                      {"spikes_per_image", 28000.0 * step / kSteps},
                      {"synapse_work", step / 12.0},
@@ -132,6 +138,7 @@ Json exit_study() {
     methods.push_back({{"name", name},
                        {"exit_step", 9},
                        {"gamma_threshold", 0.2},
+                       {"validation_loss_bound", 0.25},
                        {"accuracy", 90.0},
                        {"mean_steps", kSteps * share},
                        {"synapse_work", share},
@@ -145,8 +152,10 @@ Json exit_study() {
     for (int step = 0; step < kSteps; ++step) active.push_back(gain(l, step) > 0.2);
     windows.push_back({{"name", kLayers[l]}, {"active", active}});
   }
-  return {{"steps", kSteps}, {"images", 500},      {"max_loss", 0.3},   {"sweep", sweep},
-          {"proposed", 2},   {"methods", methods}, {"windows", windows}};
+  return {{"steps", kSteps},     {"images", 500},   {"validation_images", 400},
+          {"timed_images", 300}, {"max_loss", 0.7}, {"bound_confidence", 0.95},
+          {"sweep", sweep},      {"proposed", 2},   {"methods", methods},
+          {"windows", windows}};
 }
 
 Json energy() {
@@ -241,6 +250,7 @@ Json sample_run(const std::string& name) {
            {{"data", {{"name", "shapes"}, {"validation", 0.1}}},
             {"model", {{"name", "vgg9"}, {"steps", kSteps}, {"norm", "bntt"}}},
             {"train", {{"epochs", 4}, {"drops", {0.5, 0.7, 0.9}}, {"decay_gamma", true}}}}},
+          {"samples", {{"training", 3600}, {"validation", 400}}},
           {"learning", learning()},
           {"network", network()},
           {"gamma", gamma()},

@@ -15,7 +15,9 @@
 #include "report/gnuplot.h"
 #include "report/learning.h"
 #include "report/live_server.h"
+#include "report/pictures.h"
 #include "report/png.h"
+#include "report/sample_picture.h"
 
 namespace bntt {
 namespace {
@@ -44,6 +46,24 @@ TEST(Png, PicturesHaveOneSizeAndAreMarkedAsData) {
         png_data_uri({pixels.data(), static_cast<std::size_t>(shape.size())}, shape);
     EXPECT_THAT(uri, ::testing::StartsWith("data:image/png;base64,iVBORw0KGgo"));
   }
+}
+
+TEST(SamplePicture, OfARecordingIsTheSumOfItsFrames) {
+  const MapShape shape{.channels = 2, .height = 1, .width = 2};
+  // Two frames [x, polarity]: on at the left, then twice off at the right.
+  const ImageSet set{.kind = SampleKind::events,
+                     .shape = shape,
+                     .frames = 2,
+                     .classes = 1,
+                     .pixels = std::vector<uint8_t>{0, 1, 0, 0, 0, 0, 2, 0},
+                     .labels = {0}};
+  const auto drawn = [&](const std::vector<uint8_t>& counts) {
+    return png_data_uri(event_picture(counts, shape, 1).rgb,
+                        {.channels = 3, .height = 1, .width = 2});
+  };
+  EXPECT_EQ(sample_picture(set, 0, 1), drawn({0, 1, 0, 0}));
+  EXPECT_EQ(sample_picture(set, 0), drawn({0, 1, 2, 0}));
+  EXPECT_NE(sample_picture(set, 0), sample_picture(set, 0, 1));
 }
 
 TEST(Learning, KeepsNumbersAndDropsTheRest) {

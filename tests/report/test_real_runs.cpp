@@ -51,6 +51,41 @@ TEST_F(RealRuns, ReportHoldsEveryAnalysis) {
   EXPECT_FALSE(document(path("short.html")).at("runs").at(0).contains("robustness"));
 }
 
+TEST_F(RealRuns, RecordingsAreReportedBesideImages) {
+  train("run", {"--epochs", "1"});
+  write_recordings();
+  train_on_recordings("recordings");
+  succeed({"report", path("run"), path("recordings"), "--limit", "12", "--out",
+           path("new/folder/both.html")});
+  const Json runs = document(path("new/folder/both.html")).at("runs");
+  EXPECT_EQ(runs[0].at("robustness").at("curves").size(), 3U);
+  EXPECT_EQ(runs[1].at("robustness").at("curves").size(), 1U);
+  Browser browser(root());
+  browser.open("file://" + path("new/folder/both.html"));
+  browser.run("document.querySelectorAll('#picker button')[1].click()");
+  const auto text = [&](const std::string& id) {
+    return browser.run("return document.getElementById('panel-" + id + "').innerText")
+        .get<std::string>();
+  };
+  EXPECT_THAT(text("event-noise"), HasSubstr("12 test recordings"));
+  EXPECT_THAT(text("attack"), HasSubstr("none on event recordings"));
+  EXPECT_EQ(browser.run("return document.querySelectorAll('#panel-attack canvas').length"), 0);
+  EXPECT_THAT(browser.console(), IsEmpty());
+}
+
+TEST_F(RealRuns, OutputIsPreparedBeforeTheWork) {
+  train("run", {"--epochs", "1"});
+  write_text("file", "");
+  for (const std::string& out : {path("file/page.html"), path("data")}) {
+    const ProcessEnd end = run_bntt({"report", path("run"), "--out", out});
+    EXPECT_EQ(end.exit_code, 2);
+    EXPECT_THAT(end.error, HasSubstr(out));
+    EXPECT_THAT(end.error, ::testing::Not(HasSubstr("activity"))) << "it has begun to measure";
+  }
+  succeed({"plot", path("run"), "--figure", "gamma", "--out", path("a/b/gamma.svg")});
+  EXPECT_TRUE(std::filesystem::exists(path("a/b/gamma.svg")));
+}
+
 TEST_F(RealRuns, WithoutDataTheRunItselfIsShown) {
   train("run", {"--epochs", "1"});
   std::filesystem::remove_all(data());
@@ -156,6 +191,15 @@ TEST_F(RealRuns, EveryFigureIsDrawn) {
     EXPECT_THAT(bytes_of(path(name + ".svg")), HasSubstr("</svg>")) << name;
   }
   EXPECT_THAT(listed, HasSubstr("gamma-histogram"));
+  write_recordings();
+  train_on_recordings("recordings");
+  succeed({"plot", path("recordings"), "--figure", "noise", "--out", path("events.svg"), "--limit",
+           "12"});
+  EXPECT_THAT(bytes_of(path("events.svg")), HasSubstr("share of events"));
+  const ProcessEnd none = run_bntt({"plot", path("recordings"), "--figure", "attack", "--out",
+                                    path("none.svg"), "--limit", "12"});
+  EXPECT_EQ(none.exit_code, 2);
+  EXPECT_THAT(none.error, HasSubstr("has no gradient attacks"));
   succeed({"plot", path("run"), "--figure", "gamma", "--out", path("gamma.png")});
   EXPECT_EQ(bytes_of(path("gamma.png")).substr(1, 3), "PNG");
 }

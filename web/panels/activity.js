@@ -31,7 +31,7 @@ panels.push({
   section: "Inside the network",
   title: "Spike rate of each layer",
   figure: "Fig. 4a",
-  note: "Spikes per neuron over all time steps, on a logarithmic scale: energy is proportional to it.",
+  note: "Spikes per neuron over all time steps, on a logarithmic scale: the paper's energy is proportional to it.",
   has: (run) => Boolean(run.activity),
   measured: (run) => onSamples(run, run.activity.images),
   draw(body, run) {

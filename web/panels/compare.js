@@ -56,23 +56,36 @@ function drawComparison(parent, runs) {
     [["settings that differ", ...differing.map(settingsCell)],
       ...rows.map(([label, pick, show]) => [label, ...runs.map((run) => show(pick(run), run))])], { marks: ["top"] }));
 
-  const overlay = (name, title, lines, scales) => {
-    const sets = runs.map((run, i) => ({ label: run.name, ...lineLook(runColour(i)), data: lines(run) })).filter((set) => set.data.length > 0);
-    if (sets.length > 0) chart(card(name, title), name, { type: "line", description: title, data: { datasets: sets }, scales });
+  const onEach = (shown, word, pick) => {
+    const counts = shown.map(pick);
+    if (!counts.some(isNumber)) return "";
+    if (new Set(counts).size === 1) return `On ${whole(counts[0])} ${word} samples.`;
+    return `Numbers of ${word} samples: ${shown.map((run, i) => `${run.name} ${whole(counts[i])}`).join(", ")}.`;
+  };
+  const overlay = (name, title, lines, scales, word, pick) => {
+    const shown = runs.filter((run) => lines(run).length > 0);
+    if (shown.length === 0) return;
+    const sets = shown.map((run) => ({ label: run.name, ...lineLook(runColour(runs.indexOf(run))), data: lines(run) }));
+    const body = card(name, title);
+    chart(body, name, { type: "line", description: title, data: { datasets: sets }, scales });
+    slot(body, "measured", "p", { class: "measured" }).textContent = onEach(shown, word, pick);
   };
   overlay("learning", "Validation accuracy", (run) => xy(run.learning.epochs.map((e) => e.epoch), run.learning.epochs.map((e) => e.validation_accuracy)),
-    { x: axis("epoch", { type: "linear", ticks: { precision: 0 } }), y: axis("accuracy (%)") });
+    { x: axis("epoch", { type: "linear", ticks: { precision: 0 } }), y: axis("accuracy (%)") },
+    "validation", (run) => run.samples?.validation);
   const perStep = (run) => {
     const layers = spikingLayers(run);
     const sums = (layers[0]?.spikes_per_step ?? []).map((_, step) => layers.reduce((sum, layer) => sum + layer.spikes_per_step[step], 0));
     return xy(stepsFrom1(sums), sums);
   };
   overlay("spikes", "Spikes of all layers per time step", perStep,
-    { x: stepAxis("time step", Math.max(...runs.map((run) => run.network.steps))), y: axis("spikes per image", { min: 0 }) });
+    { x: stepAxis("time step", Math.max(...runs.map((run) => run.network.steps))), y: axis("spikes per sample", { min: 0 }) },
+    "test", (run) => run.activity?.images);
   overlay("exit", "Accuracy against steps taken", (run) => (run.exit?.sweep || []).map((row) => ({ x: row.exit_step, y: row.accuracy })).sort((a, b) => a.x - b.x),
-    { x: axis("exit step", { type: "linear", ticks: { precision: 0 } }), y: axis("accuracy (%)") });
-  overlay("noise", "Accuracy against noise", (run) => (run.robustness?.events ? [] : attackCurve(run, "noise")),
-    { x: axis("σ of the noise (pixels in 0..1)", { type: "linear" }), y: axis("accuracy (%)") });
-  overlay("event-noise", "Accuracy against noise", (run) => (run.robustness?.events ? attackCurve(run, "noise") : []),
-    { x: axis("share of events removed and added", { type: "linear" }), y: axis("accuracy (%)") });
+    { x: axis("exit step", { type: "linear", ticks: { precision: 0 } }), y: axis("accuracy (%)") },
+    "test", (run) => run.exit?.images);
+  const noise = (events) => (run) => (Boolean(run.robustness?.events) === events ? attackCurve(run, "noise") : []);
+  const attacked = (run) => run.robustness?.images;
+  overlay("noise", "Accuracy against noise", noise(false), { x: axis("σ of the noise (pixels in 0..1)", { type: "linear" }), y: axis("accuracy (%)") }, "test", attacked);
+  overlay("event-noise", "Accuracy against noise", noise(true), { x: axis("share of events removed and added", { type: "linear" }), y: axis("accuracy (%)") }, "test", attacked);
 }

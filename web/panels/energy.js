@@ -9,7 +9,7 @@ panels.push({
   note: "Per sample. An ANN multiplies and adds at every connection; a spiking network only adds, where a spike arrives. Real-valued input costs multiply-adds, once.",
   has: (run) => Boolean(run.energy),
   absent: "Needs the test images: give their place with --data.",
-  measured: (run) => `${onSamples(run, run.energy.images)} Time on the first ${whole(run.exit?.timed_images ?? run.energy.cpu?.images)} of them.`,
+  measured: (run) => onSamples(run, run.energy.images) + timedOn(run.exit?.timed_images ?? run.energy.cpu?.images, run.energy.images),
   draw(body, run) {
     const { stages, table: prices, cpu, ...all } = run.energy;
     const sum = (key) => stages.reduce((total, stage) => total + (stage[key] ?? 0), 0);

@@ -21,7 +21,7 @@ function proposalText(run) {
   const validation = `${whole(exit.validation_images)} validation ${sampleWord(run)}`;
   if (chosen) {
     const change = `${chosen.validation_loss < 0 ? "gains" : "costs"} ${fixed(Math.abs(chosen.validation_loss), 2)}`;
-    return `Proposed: ${significant(chosen.threshold, 3)}. On ${validation} it ${change} points of accuracy; ${confidenceText(run)} it costs at most ${fixed(chosen.validation_loss_bound, 2)} on others, and up to ` +
+    return `Proposed: ${exact(chosen.threshold)}. On ${validation} it ${change} points of accuracy; ${confidenceText(run)} it costs at most ${fixed(chosen.validation_loss_bound, 2)} on others, and up to ` +
       `${significant(exit.max_loss, 2)} are allowed.`;
   }
   if (!exit.validation_images) return `Nothing is proposed: the run kept no validation ${sampleWord(run)}.`;
@@ -33,7 +33,7 @@ function proposalText(run) {
     `${fixed(first.validation_loss_bound, 2)} points (${confidenceText(run)}), and ${significant(exit.max_loss, 2)} are allowed.${needed}`;
 }
 
-const exitMeasured = (run) => `${onSamples(run, run.exit.images)} Times on the first ${whole(run.exit.timed_images)} of them.`;
+const exitMeasured = (run) => onSamples(run, run.exit.images) + timedOn(run.exit.timed_images, run.exit.images);
 
 // What `bntt exit` calls its methods, in words.
 const kMethods = {
@@ -47,8 +47,8 @@ const kMethods = {
 };
 function methodSettings(method) {
   const parts = [];
-  if (isNumber(method.gamma_threshold)) parts.push(`γ < ${significant(method.gamma_threshold, 2)}`);
-  if (isNumber(method.window_threshold)) parts.push(`window |γ| ≥ ${significant(method.window_threshold, 2)}`);
+  if (isNumber(method.gamma_threshold)) parts.push(`γ < ${exact(method.gamma_threshold)}`);
+  if (isNumber(method.window_threshold)) parts.push(`window |γ| ≥ ${exact(method.window_threshold)}`);
   if (isNumber(method.sample_limit)) parts.push(`${method.sample_exit} ≥ ${significant(method.sample_limit, 2)}`);
   return parts.join(", ");
 }
@@ -76,20 +76,21 @@ panels.push({
     }
     range.max = sweep.length - 1;
     range.value = index;
-    range.setAttribute("aria-valuetext", significant(sweep[index].threshold, 2));
+    range.setAttribute("aria-valuetext", exact(sweep[index].threshold));
     const row = sweep[index];
     const full = sweep.reduce((a, b) => (b.exit_step > a.exit_step ? b : a));
-    control.querySelector("output").textContent = significant(row.threshold, 2);
+    control.querySelector("output").textContent = exact(row.threshold);
+    const lossBound = ({ exit_step: steps, validation_loss_bound: bound }) => (isNumber(bound) && steps < full.exit_step
+      ? `; costs at most ${fixed(bound, 2)} ${confidenceText(run)}` : "");
     const share = (value, of) => (isNumber(value) && isNumber(of) && of > 0 ? `${fixed((100 * value) / of, 0)} % of all steps'` : null);
-    slot(body, "numbers", "div", { class: "numbers" }).replaceChildren(...[
-      numberCard("Accuracy", fixed(row.accuracy, 2), "%", points(row.accuracy - full.accuracy)),
+    slot(body, "numbers", "div", { class: "numbers" }).replaceChildren(
+      numberCard("Accuracy", fixed(row.accuracy, 2), "%", `${points(row.accuracy - full.accuracy)}${lossBound(row)}`),
       numberCard("Steps", whole(row.exit_step), `of ${run.network.steps}`, index === run.exit.proposed ? "proposed" : null),
-      isNumber(row.validation_loss_bound) ? numberCard("Loss at most", fixed(row.validation_loss_bound, 2), "points", confidenceText(run)) : null,
       numberCard("Energy", ...energyParts(row.energy_pj), share(row.energy_pj, full.energy_pj)),
       numberCard("Time per image", significant(row.ms_per_image), "ms", share(row.ms_per_image, full.ms_per_image)),
       numberCard("Synapse work", fixed(100 * row.synapse_work, 0), "%", "of all steps'"),
       numberCard("Spikes", ...countParts(row.spikes_per_image), share(row.spikes_per_image, full.spikes_per_image)),
-    ].filter(Boolean));
+    );
     slot(body, "told", "p", { class: "told" }).textContent = proposalText(run);
   },
 });
@@ -105,19 +106,21 @@ panels.push({
   draw(body, run, view) {
     const { sweep } = run.exit;
     const row = exitRow(run, view);
-    const at = sweep.map((r) => r.threshold);
-    const big = sweep.map((r) => (r === row ? 7 : 2.5));
+    // Every threshold of a row's interval gives the same: flat from edge to edge, with a dot at the threshold that is named.
+    const line = (pick) => sweep.flatMap((r, i) => [
+      r.threshold_above ?? (i > 0 ? sweep[i - 1].threshold : Math.min(0, r.threshold)), r.threshold, r.threshold_up_to ?? r.threshold,
+    ].map((x) => ({ x, y: pick(r) })));
+    const dots = sweep.flatMap((r) => [0, r === row ? 7 : 2.5, 0]);
     chart(body, "exit-curve", {
       type: "line",
       description: "accuracy and exit step against gamma threshold",
       data: { datasets: [
-        { label: "accuracy", ...lineLook(styleColour("accent")), pointRadius: big, data: xy(at, sweep.map((r) => r.accuracy)) },
-        { label: "exit step", ...lineLook(styleColour("bad")), stepped: "after", pointRadius: big, yAxisID: "steps",
-          data: xy(at, sweep.map((r) => r.exit_step)) },
+        { label: "accuracy", ...lineLook(styleColour("accent")), pointRadius: dots, data: line((r) => r.accuracy) },
+        { label: "exit step", ...lineLook(styleColour("bad")), pointRadius: dots, yAxisID: "steps", data: line((r) => r.exit_step) },
       ] },
       scales: {
         x: axis("γ threshold", { type: "linear" }),
-        y: axis("accuracy (%)"),
+        y: axis("accuracy (%)", { grace: "6%" }),
         steps: axis("exit step", { position: "right", min: 0, max: run.network.steps, grid: { drawOnChartArea: false }, ticks: { precision: 0 } }),
       },
     });

@@ -29,20 +29,20 @@ function headlineNumbers(run) {
     cards.push(["Leaving early", fixed(proposed.accuracy, 2), "%",
       `after ${proposed.exit_step} of ${network.steps} steps; costs at most ${fixed(proposed.validation_loss_bound, 2)} points ${confidenceText(run)}`]);
   } else if (run.exit?.sweep?.length) {
-    cards.push(["Leaving early", kDash, "", "nothing is proposed: see there"]);
+    cards.push(["Leaving early", kDash, "", "nothing is proposed; the reason is below"]);
   }
   if (isNumber(joules?.measured_ratio)) {
     cards.push(["Energy against an ANN", ...lessParts(joules.measured_ratio),
-      `${energy(joules.measured_pj)} per ${sampleWord(run).slice(0, -1)}, ANN ${energy(joules.ann_pj)}`]);
+      `${energy(joules.measured_pj)} per ${oneSample(run)}, ANN ${energy(joules.ann_pj)}`]);
   }
   if (activity) {
-    cards.push([`Spikes per ${sampleWord(run).slice(0, -1)}`, ...countParts(activity.spikes_per_image),
+    cards.push([`Spikes per ${oneSample(run)}`, ...countParts(activity.spikes_per_image),
       `${fixed((100 * activity.spikes_per_image) / (network.neurons * network.active_steps), 1)} % of neuron-steps fire`]);
   }
   const time = timeOfAllSteps(run);
   if (isNumber(time)) {
-    cards.push([`Time per ${sampleWord(run).slice(0, -1)}`, significant(time), "ms",
-      proposed ? `${significant(proposed.ms_per_image)} ms when leaving early` : `${joules.cpu.threads} threads`]);
+    cards.push([`Time per ${oneSample(run)}`, significant(time), "ms",
+      proposed ? `${significant(proposed.ms_per_image)} ms when leaving early` : `all ${network.steps} steps`]);
   }
   if (isNumber(network.parameters)) cards.push(["Parameters", ...countParts(network.parameters),
     `${count(network.neurons)} neurons, ${count(network.macs)} MACs per step`]);
@@ -53,7 +53,8 @@ function headlineMeasured(run) {
   const images = run.exit?.images ?? run.energy?.images;
   const timed = run.exit?.timed_images ?? run.energy?.cpu?.images;
   if (!isNumber(images)) return "";
-  return `Measured on ${firstSamples(run, images)}, times on the first ${whole(timed)} of them with ${whole(run.energy?.cpu?.threads)} threads.`;
+  const threads = run.energy?.cpu?.threads;
+  return `Measured on ${firstSamples(run, images)}${isNumber(threads) ? ` with ${counted(threads, "threads")}` : ""}.${timedOn(timed, images)}`;
 }
 
 function drawHeadline(parent, run) {

@@ -18,7 +18,7 @@ panels.push({
         { label: "training", ...lineLook(colours[0]), ...manyPoints, data: xy(steps.map((s) => s.step), steps.map((s) => s.accuracy)) },
         { label: "validation", ...lineLook(colours[1]), data: xy(epochs.map((e) => e.step), epochs.map((e) => e.validation_accuracy)) },
       ] },
-      scales: { x: axis("training step", { type: "linear", bounds: "data", min: 0, ticks: { includeBounds: false } }), y: axis("accuracy (%)") },
+      scales: { x: trainingAxis(), y: axis("accuracy (%)") },
     });
   },
 });
@@ -41,7 +41,7 @@ panels.push({
         { label: "learning rate", ...lineLook(styleColour("good")), ...dashed, stepped: true, yAxisID: "rate", data: xy(at, steps.map((s) => s.learning_rate)) },
       ] },
       scales: {
-        x: axis("training step", { type: "linear", bounds: "data", min: 0, ticks: { includeBounds: false } }),
+        x: trainingAxis(),
         y: axis("loss", { min: 0 }),
         rate: axis("learning rate", { type: "logarithmic", position: "right", grid: { drawOnChartArea: false },
           ticks: { callback: logTick, autoSkip: false } }),
@@ -69,7 +69,7 @@ panels.push({
         ...manyPoints,
         data: xy(steps.map((s) => s.step), steps.map((s) => 100 * s.density[i])),
       })) },
-      scales: { x: axis("training step", { type: "linear", bounds: "data", min: 0, ticks: { includeBounds: false } }), y: axis("neuron-steps that fire (%)", { min: 0 }) },
+      scales: { x: trainingAxis(), y: axis("neuron-steps that fire (%)", { min: 0 }) },
     });
   },
 });

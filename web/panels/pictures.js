@@ -12,7 +12,7 @@ panels.push({
   absent: "Needs the test images: give their place with --data.",
   draw(body, run) {
     const { samples, source } = run.pictures;
-    slot(body, "source", "p", { class: "note" }).textContent = `Brightness: ${source}.`;
+    slot(body, "source", "p", { class: "note" }).textContent = `${isEvents(run) ? "Colour" : "Brightness"}: ${source}.`;
     slot(body, "samples", "div", { class: "samples" }).replaceChildren(...samples.map((sample) => {
       const strip = element("div", { class: "strip" },
         element("figure", {}, picture(sample.image, sample.truth),
@@ -37,7 +37,7 @@ panels.push({
     slot(body, "list", "div", { class: "confusions" }).replaceChildren(...run.pictures.confusions.map((pair) =>
       element("div", { class: "confusion" },
         element("div", { class: "pair" }, pair.truth, element("i", {}, " taken for "), pair.predicted),
-        element("div", { class: "count" }, `${whole(pair.count)} ${sampleWord(run)}, ${percent(100 * pair.share, 1)} of the class`),
+        element("div", { class: "count" }, `${counted(pair.count, sampleWord(run))}, ${percent(100 * pair.share, 1)} of the class`),
         element("div", { class: "strip" }, pair.examples.map((example) => element("figure", {},
           picture(example.image, `${pair.truth} taken for ${pair.predicted}`),
           element("figcaption", {}, percent(100 * example.confidence, 0))))))));
