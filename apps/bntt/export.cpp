@@ -17,7 +17,9 @@ struct ExportArguments {
 int export_run(const ExportArguments& arguments) {
   const RunPaths paths{arguments.run};
   read_run_settings(paths);
-  const TensorFile file = to_authors_format(load_run_network(paths));
+  const Network network = load_run_network(paths);
+  const TensorFile file =
+      arguments.format == "state-dict" ? to_state_dict(network) : to_authors_format(network);
   write_tensors(arguments.file, file, {.checksum = false});
   fmt::print("{}: {} tensors\n", arguments.file, file.tensors.size());
   return kDone;
@@ -31,11 +33,12 @@ void add_export(CLI::App& app, Action& action) {
   command->add_option("run", arguments->run, "directory of the run")->required();
   command
       ->add_option("--format", arguments->format,
-                   "authors-pytorch: safetensors with the names of the authors' PyTorch models")
+                   "state-dict: safetensors with every parameter and running statistic under its "
+                   "own name; authors-pytorch: with the names of the authors' PyTorch models")
       ->required()
-      ->check(CLI::IsMember({"authors-pytorch"}));
+      ->check(CLI::IsMember({"state-dict", "authors-pytorch"}));
   command->add_option("file", arguments->file, "file to write")->required();
-  command->footer("Example:\n  bntt export runs/vgg9 --format authors-pytorch vgg9.safetensors");
+  command->footer("Example:\n  bntt export runs/vgg9 --format state-dict vgg9.safetensors");
   command->callback(
       [arguments, &action] { action = [arguments] { return export_run(*arguments); }; });
 }

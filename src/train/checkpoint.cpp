@@ -7,6 +7,8 @@
 #include "base/json.h"
 #include "base/json_difference.h"
 #include "bntt/load.h"
+#include "layers/declaration.h"
+#include "model/declared.h"
 #include "train/break_even_table.h"
 
 namespace bntt {
@@ -108,12 +110,8 @@ std::vector<BreakEven> break_even_in(const TensorFile& file, const std::string& 
 
 }  // namespace
 
-TensorFile pack_checkpoint(const Network& network, const Sgd* sgd, const TrainPosition* position) {
+TensorFile to_state_dict(const Network& network) {
   TensorFile file;
-  file.metadata[kFormatKey] = kFormat;
-  file.metadata[kNetworkKey] = to_json(network.spec());
-  file.metadata[kBreakEvenKey] = Json(break_even_values(network.break_even())).dump();
-  if (position != nullptr) file.metadata[kPositionKey] = position_text(*position);
   for (const Parameter& parameter : network.parameters()) {
     file.tensors.push_back(float_tensor(parameter.name, parameter.pytorch_shape,
                                         to_pytorch_order(parameter, parameter.value).span()));
@@ -122,6 +120,15 @@ TensorFile pack_checkpoint(const Network& network, const Sgd* sgd, const TrainPo
     file.tensors.push_back(
         float_tensor(statistic.name, statistic.pytorch_shape, statistic.value.span()));
   }
+  return file;
+}
+
+TensorFile pack_checkpoint(const Network& network, const Sgd* sgd, const TrainPosition* position) {
+  TensorFile file = to_state_dict(network);
+  file.metadata[kFormatKey] = kFormat;
+  file.metadata[kNetworkKey] = to_json(network.spec());
+  file.metadata[kBreakEvenKey] = Json(break_even_values(network.break_even())).dump();
+  if (position != nullptr) file.metadata[kPositionKey] = position_text(*position);
   if (sgd != nullptr) {
     for (std::size_t i = 0; i < network.parameters().size(); ++i) {
       const Parameter& parameter = network.parameters()[i];
@@ -210,18 +217,14 @@ namespace {
 
 /// Before memory is taken for a network: a file of a few bytes can describe one of gigabytes.
 void expect_tensors_of(const NetworkSpec& spec, const TensorFile& file, const std::string& origin) {
-  const auto expect = [&](const std::string& name, int64_t values) {
-    const int64_t bytes = values * static_cast<int64_t>(sizeof(float));
+  for (const auto& [name, shape] : declared_tensors(spec)) {
+    const int64_t bytes = size_of(shape) * static_cast<int64_t>(sizeof(float));
     const Tensor* tensor = file.find(name);
     if (tensor == nullptr) fail("{}: expected a tensor '{}', found none", origin, name);
     if (tensor->bytes.size() != bytes) {
       fail("{}: tensor '{}' has {} bytes, expected {} for the network in the file", origin, name,
            tensor->bytes.size(), bytes);
     }
-  };
-  for (const StagePlan& plan : plan_stages(spec)) {
-    expect(plan.name + ".weight", plan.weights);
-    if (plan.gains > 0) expect(plan.name + ".norm.weight", plan.gains);
   }
 }
 

@@ -34,6 +34,9 @@ struct TrainPosition {
   int64_t images = 0;      ///< of the training set, those for validation too; 0: not known
 };
 
+/// All parameters and running statistics in PyTorch's axis order, under their declared names.
+TensorFile to_state_dict(const Network& network);
+
 /// Tensors in PyTorch's axis order under state-dict names, the network's description in the
 /// metadata. Equal states give equal bytes: no time stamps, no thread counts. `sgd` and `position`
 /// are left out of a file for inference.

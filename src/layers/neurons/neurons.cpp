@@ -3,11 +3,14 @@
 #include "base/kinds.h"
 #include "layers/neurons/accumulator.h"
 #include "layers/neurons/passing.h"
-#include "layers/neurons/plif.h"
 #include "layers/neurons/relu.h"
 #include "layers/neurons/spiking.h"
 
 namespace bntt {
+
+// Neurons that nobody but the table needs to know have no header.
+std::unique_ptr<Neurons> make_plif(const StagePlan& plan, Propagation propagation);
+
 namespace {
 
 template <typename Kind>
@@ -25,7 +28,7 @@ constexpr NeuronEntry kNeurons[] = {
     {"lif", "leaky integrate-and-fire (the paper's)", make<Spiking>},
     {"if", "integrate-and-fire: no leak", make_without_leak},
     {"relu", "those of an ANN: one step, real values", make<Relu>},
-    {"plif", "leaky integrate-and-fire whose leak is learned, one per stage", make<ParametricLif>},
+    {"plif", "leaky integrate-and-fire whose leak is learned, one per stage", make_plif},
     {"none", "hand their current on as real values", make<Passing>},
 };
 

@@ -1,14 +1,30 @@
-#include "layers/neurons/plif.h"
-
 #include <cmath>
 #include <numeric>
 
 #include "base/fail.h"
 #include "kernels/step_row.h"
 #include "layers/neurons/blocks.h"
+#include "layers/neurons/spiking.h"
 
 namespace bntt {
 namespace {
+
+/// PLIF (Fang et al. 2021): v = u + k (y − u) = (1 − k) u + k y with k = sigmoid(a), one a per
+/// stage. So the leak is 1 − k, and the input has the factor k. `a` starts where 1 − k is the leak
+/// of the spec.
+class ParametricLif final : public Spiking {
+ public:
+  ParametricLif(const StagePlan& plan, Propagation propagation);
+
+  std::vector<ParameterDeclaration> parameters() const override;
+  float input_factor(std::span<const Parameter> parameters) const override;
+  void backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
+                std::span<Parameter> parameters, float* gradient,
+                RowGradientSums& sums) const override;
+
+ private:
+  kernels::Dynamics current_dynamics(std::span<const Parameter> parameters) const override;
+};
 
 double sigmoid(double a) { return 1.0 / (1.0 + std::exp(-a)); }
 
@@ -42,8 +58,6 @@ double sum_of_block(const NeuronInput& input, const kernels::Dynamics& dynamics,
   }
   return sum;
 }
-
-}  // namespace
 
 ParametricLif::ParametricLif(const StagePlan& plan, Propagation propagation)
     : Spiking(plan, propagation) {
@@ -86,6 +100,12 @@ void ParametricLif::backward(const NeuronInput& input, const kernels::SpikeGradi
   });
   const double sum = std::accumulate(of_blocks.begin(), of_blocks.end(), 0.0);
   parameters[0].gradient[0] += static_cast<float>((1.0 - factor) * sum);
+}
+
+}  // namespace
+
+std::unique_ptr<Neurons> make_plif(const StagePlan& plan, Propagation propagation) {
+  return std::make_unique<ParametricLif>(plan, propagation);
 }
 
 }  // namespace bntt

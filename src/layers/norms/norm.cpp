@@ -4,10 +4,13 @@
 #include "layers/norms/batch_norm.h"
 #include "layers/norms/layer_norm.h"
 #include "layers/norms/no_norm.h"
-#include "layers/norms/tdbn.h"
-#include "layers/norms/tebn.h"
 
 namespace bntt {
+
+// Norms that nobody but the table needs to know have no header.
+std::unique_ptr<Norm> make_tdbn(const NormSpec& spec, const NormPlace& place);
+std::unique_ptr<Norm> make_tebn(const NormSpec& spec, const NormPlace& place);
+
 namespace {
 
 template <typename Kind>
@@ -23,8 +26,8 @@ constexpr NormEntry kNorms[] = {
      make<BatchNormPerStep>},
     {"bn-time", "statistics over batch, space and all steps together", make<BatchNormOverTime>},
     {"layer", "statistics per sample and step over channels and space", make<LayerNorm>},
-    {"tdbn", "bn-time, scaled by α times the threshold", make<ThresholdDependentNorm>},
-    {"tebn", "bn-time, with one more factor per step", make<TemporalEffectiveNorm>},
+    {"tdbn", "bn-time, scaled by α times the threshold", make_tdbn},
+    {"tebn", "bn-time, with one more factor per step", make_tebn},
 };
 
 }  // namespace

@@ -1,8 +1,24 @@
-#include "layers/norms/tdbn.h"
-
 #include <cmath>
 
+#include "layers/norms/batch_norm.h"
+
 namespace bntt {
+namespace {
+
+/// tdBN (Zheng et al. 2021): y = γ · αθ (x − μ)/√(σ² + ε) + β, statistics as `bn-time`. Where n
+/// branches meet, α = 1/√n keeps the variance of their sum.
+class ThresholdDependentNorm final : public BatchNormOverTime {
+ public:
+  ThresholdDependentNorm(const NormSpec& spec, const NormPlace& place);
+
+ private:
+  void affine(int64_t run_step, std::span<const Parameter> parameters,
+              const StepAffine& result) const override;
+  void add_gradient(int64_t run_step, const StepAffineGradient& gradient,
+                    std::span<Parameter> parameters) const override;
+
+  float factor_;  // αθ
+};
 
 ThresholdDependentNorm::ThresholdDependentNorm(const NormSpec& spec, const NormPlace& place)
     : BatchNormOverTime(spec, place) {
@@ -22,6 +38,12 @@ void ThresholdDependentNorm::add_gradient(int64_t run_step, const StepAffineGrad
   std::vector<float> gain(gradient.gain, gradient.gain + channels());
   for (float& value : gain) value *= factor_;
   BatchNormOverTime::add_gradient(run_step, {gain.data(), gradient.shift}, parameters);
+}
+
+}  // namespace
+
+std::unique_ptr<Norm> make_tdbn(const NormSpec& spec, const NormPlace& place) {
+  return std::make_unique<ThresholdDependentNorm>(spec, place);
 }
 
 }  // namespace bntt

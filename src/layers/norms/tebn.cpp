@@ -1,6 +1,21 @@
-#include "layers/norms/tebn.h"
+#include "layers/norms/batch_norm.h"
 
 namespace bntt {
+namespace {
+
+/// TEBN (Duan et al. 2022): y_t = p_t (γ x̂_t + β), statistics as `bn-time`; p (`step_scale`) is one
+/// number per step, which starts at 1.
+class TemporalEffectiveNorm final : public BatchNormOverTime {
+ public:
+  using BatchNormOverTime::BatchNormOverTime;
+  std::vector<ParameterDeclaration> parameters() const override;
+
+ private:
+  void affine(int64_t run_step, std::span<const Parameter> parameters,
+              const StepAffine& result) const override;
+  void add_gradient(int64_t run_step, const StepAffineGradient& gradient,
+                    std::span<Parameter> parameters) const override;
+};
 
 std::vector<ParameterDeclaration> TemporalEffectiveNorm::parameters() const {
   std::vector<ParameterDeclaration> declared = BatchNormOverTime::parameters();
@@ -37,6 +52,12 @@ void TemporalEffectiveNorm::add_gradient(int64_t run_step, const StepAffineGradi
   }
   parameters.back().gradient[run_step] += static_cast<float>(of_step);
   BatchNormOverTime::add_gradient(run_step, {gain.data(), shift.data()}, parameters);
+}
+
+}  // namespace
+
+std::unique_ptr<Norm> make_tebn(const NormSpec& spec, const NormPlace& place) {
+  return std::make_unique<TemporalEffectiveNorm>(spec, place);
 }
 
 }  // namespace bntt
