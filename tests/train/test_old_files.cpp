@@ -1,0 +1,57 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <bit>
+
+#include "bntt/load.h"
+#include "small_networks.h"
+#include "train/checkpoint.h"
+
+// A checkpoint that version 0.1 wrote, of a small network after twenty steps of training.
+namespace bntt {
+namespace {
+
+const std::filesystem::path kFile = BNTT_FIXTURES "/version-0.1.safetensors";
+
+/// What version 0.1 answered to two images.
+constexpr std::array kLogits = {0x3eafe49eU, 0x3e0a84feU, 0x3ff679eeU, 0x3f399b0eU, 0xbebc9ea3U,
+                                0x3dbd8698U, 0xbec61a1bU, 0xbe5c072eU, 0xbf4f0a00U, 0xbf8adc4dU,
+                                0x3ccaf5abU, 0x3eb9260fU, 0x3f5eaa23U, 0x3eb1a053U, 0xbe5d1836U,
+                                0xbeac0078U, 0xbed2c82bU, 0xbe4160c6U, 0xbf875b73U, 0xbf89d691U};
+
+TEST(Version01, EvaluatesToTheSameBits) {
+  const Network network = load_network(kFile);
+  DenseTrain input{
+      .steps = 3, .batch = 2, .shape = {1, 8, 8}, .constant = true, .values = Buffer<float>(128)};
+  for (int64_t i = 0; i < 128; ++i) {
+    input.values[i] = static_cast<float>(i * i % 23) / 8.0F - 1.4F;
+  }
+  ChainState state = network.start(2);
+  network.advance(input, state);
+  const Buffer<float> logits = network.logits(state);
+  ASSERT_EQ(logits.size(), std::ssize(kLogits));
+  for (int64_t i = 0; i < logits.size(); ++i) {
+    EXPECT_EQ(std::bit_cast<uint32_t>(logits[i]), kLogits[i]) << i;
+  }
+}
+
+TEST(Version01, ResumesWhereItStood) {
+  const TensorFile file = read_tensors(kFile, {.require_checksum = true});
+  Network network = testing::small_vgg5();
+  unpack_network(file, "file", network);
+  Sgd sgd(network, {});
+  const TrainPosition position = unpack_training(file, "file", network, sgd);
+  EXPECT_EQ(position.epoch, 2);
+  EXPECT_EQ(position.step, 40);
+  const TensorFile again = pack_checkpoint(network, &sgd, &position);
+  ASSERT_EQ(again.tensors.size(), file.tensors.size());
+  for (std::size_t i = 0; i < file.tensors.size(); ++i) {
+    EXPECT_EQ(again.tensors[i].name, file.tensors[i].name);
+    EXPECT_EQ(again.tensors[i].shape, file.tensors[i].shape);
+    EXPECT_TRUE(std::ranges::equal(again.tensors[i].bytes, file.tensors[i].bytes));
+  }
+  EXPECT_EQ(again.metadata.at("bntt.network"), file.metadata.at("bntt.network"));
+}
+
+}  // namespace
+}  // namespace bntt
