@@ -8,13 +8,6 @@
 
 namespace bntt {
 
-constexpr auto enum_names(InputCoding) {
-  return std::array{std::pair{InputCoding::poisson_unsigned, "poisson-unsigned"},
-                    std::pair{InputCoding::poisson_signed, "poisson-signed"},
-                    std::pair{InputCoding::direct, "direct"},
-                    std::pair{InputCoding::events, "events"}};
-}
-
 constexpr auto enum_names(Precision) {
   return std::array{std::pair{Precision::fp32, "fp32"}, std::pair{Precision::mixed, "mixed"}};
 }
@@ -268,20 +261,6 @@ NetworkSpec network_of(const RunConfig& config, const MapShape& input, int64_t c
   }
   plan_stages(spec);
   return spec;
-}
-
-EncoderKind encoder_of(const RunConfig& config) {
-  switch (config.encoder.kind) {
-    case InputCoding::poisson_unsigned:
-      return EncoderKind::poisson_unsigned;
-    case InputCoding::poisson_signed:
-      return EncoderKind::poisson_signed;
-    case InputCoding::direct:
-      return EncoderKind::direct;
-    case InputCoding::events:
-      break;
-  }
-  return EncoderKind::events;
 }
 
 }  // namespace bntt
