@@ -56,10 +56,10 @@ double work_share(const StagePlan& plan, const Frames& input, const std::string&
 /// neurons, which write a bit. Backward: the sums over the batch part it into two passes, each of
 /// which reads the current and a gradient and writes a gradient. Synapses read or write one float;
 /// where neurons take rows as they are made, nothing but bits is left.
-double bytes_per_neuron_step(StagePhase phase, bntt::Precision precision) {
+double bytes_per_neuron_step(StagePhase phase, Precision precision) {
   constexpr double kFloat = 4.0;
   constexpr double kBit = 1.0 / 8.0;
-  const double current = precision == bntt::Precision::mixed ? kFloat / 2.0 : kFloat;
+  const double current = precision == Precision::mixed ? kFloat / 2.0 : kFloat;
   switch (phase) {
     case StagePhase::neuron_forward:
       return current + kBit;
@@ -72,7 +72,7 @@ double bytes_per_neuron_step(StagePhase phase, bntt::Precision precision) {
   }
 }
 
-PhaseCost phase_cost(const StagePlan& plan, const BreakEven& break_even, bntt::Precision precision,
+PhaseCost phase_cost(const StagePlan& plan, const BreakEven& break_even, Precision precision,
                      StagePhase phase, double seconds, const Frames& input, int64_t neuron_frames) {
   // A spike behind a pool is walked like any other: a pooled place sees all of its window's.
   const double places = input.density * static_cast<double>(plan.pool_height * plan.pool_width);

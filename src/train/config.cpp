@@ -5,12 +5,9 @@
 #include "base/toml.h"
 #include "bntt/zoo.h"
 #include "model/spec_fields.h"
+#include "train/precision_names.h"
 
 namespace bntt {
-
-constexpr auto enum_names(Precision) {
-  return std::array{std::pair{Precision::fp32, "fp32"}, std::pair{Precision::mixed, "mixed"}};
-}
 
 constexpr auto enum_names(Labels) {
   return std::array{std::pair{Labels::fine, "fine"}, std::pair{Labels::coarse, "coarse"}};
