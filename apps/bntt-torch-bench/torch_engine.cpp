@@ -108,7 +108,7 @@ void TorchEngine::train(int64_t batch) {
   sgd_->zero_grad();
   torch::Tensor logits;
   {
-    const Autocast autocast(job_.torch.precision == Precision::bf16);
+    const Autocast autocast(job_.torch.precision == Precision::mixed);
     logits =
         network_->forward_training(encode(images_.narrow(0, 0, batch), network_->steps()), batch);
   }
@@ -120,7 +120,7 @@ void TorchEngine::train(int64_t batch) {
 
 void TorchEngine::infer(int64_t first) {
   const torch::NoGradGuard values_only;
-  const Autocast autocast(job_.torch.precision == Precision::bf16);
+  const Autocast autocast(job_.torch.precision == Precision::mixed);
   const torch::Tensor images = images_.narrow(0, first, job_.batch);
   LeanNetwork::State state;
   if (job_.torch.form == Form::folded) {

@@ -39,15 +39,16 @@ std::filesystem::path torch_program(const std::filesystem::path& own) {
 
 int run_bench(const BenchArguments& arguments, bench::Kind kind) {
   set_threads(arguments.threads);
-  bench::Options options{.kind = kind,
-                         .workload = arguments.workload,
-                         .batches = arguments.batches,
-                         .densities = arguments.densities,
-                         .threads = threads(),
-                         .mixed = arguments.precision == "mixed",
-                         .repeats = arguments.repeats,
-                         .scaling = arguments.scaling,
-                         .own_program = std::filesystem::read_symlink("/proc/self/exe")};
+  bench::Options options{
+      .kind = kind,
+      .workload = arguments.workload,
+      .batches = arguments.batches,
+      .densities = arguments.densities,
+      .threads = threads(),
+      .precision = arguments.precision == "mixed" ? Precision::mixed : Precision::fp32,
+      .repeats = arguments.repeats,
+      .scaling = arguments.scaling,
+      .own_program = std::filesystem::read_symlink("/proc/self/exe")};
   if (arguments.against == "torch") options.torch_program = torch_program(options.own_program);
   if (!arguments.json) {
     options.note = [](const std::string& text) {

@@ -55,7 +55,7 @@ RunConfig authors_settings(const ImportArguments& arguments, const TensorFile& f
   config.model.leak = static_cast<float>(arguments.leak);
   const std::vector<StagePlan> full = plan_stages(zoo_network(arguments.model, {}));
   config.model.width = width_of(file, arguments.file, full);
-  config.encoder.kind = InputCoding::poisson_signed;
+  config.encoder.kind = EncoderKind::poisson_signed;
   return config;
 }
 

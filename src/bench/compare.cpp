@@ -118,7 +118,7 @@ class TorchChoice {
     const auto key = std::pair{job.batch, precision};
     const auto known = chosen_.find(key);
     if (known != chosen_.end()) return known->second;
-    return chosen_[key] = precision == Precision::bf16 && !has_native_bf16()
+    return chosen_[key] = precision == Precision::mixed && !has_native_bf16()
                               ? Chosen{.why_none = "this CPU has no bf16 arithmetic"}
                               : search(files, job, precision);
   }
@@ -141,7 +141,8 @@ class TorchChoice {
       contender.time_unit();
       const std::optional<Timing> timing = contender.finish();
       if (!timing) continue;
-      options_.note(fmt::format("LibTorch {} {}, batch {}: {:.3g} images/s", name_of(precision),
+      options_.note(fmt::format("LibTorch {} {}, batch {}: {:.3g} images/s",
+                                precision == Precision::mixed ? "bf16" : "fp32",
                                 describe(variant, job.kind), job.batch, timing->best_rate()));
       if (timing->seconds.front() < chosen.seconds) {
         chosen = {.variant = variant, .seconds = timing->seconds.front()};
@@ -166,7 +167,7 @@ Result compare_at(const Options& options, const Files& files, const Job& job, in
   std::optional<std::size_t> bf16;
   const auto add_torch = [&](Precision precision) -> std::optional<std::size_t> {
     const TorchChoice::Chosen& chosen = torch.best(files, job, precision);
-    if (precision == Precision::bf16) result.no_bf16 = chosen.why_none;
+    if (precision == Precision::mixed) result.no_bf16 = chosen.why_none;
     if (!chosen.variant) return std::nullopt;
     Job torch_job = job;
     torch_job.torch = *chosen.variant;
@@ -177,7 +178,7 @@ Result compare_at(const Options& options, const Files& files, const Job& job, in
   contenders.push_back(std::make_unique<Contender>(options, files, job, false, kNoLimit));
   if (!options.torch_program.empty()) {
     fp32 = add_torch(Precision::fp32);
-    bf16 = add_torch(Precision::bf16);
+    bf16 = add_torch(Precision::mixed);
   }
   alternate(contenders, options.repeats);
   take_report(result, *contenders.front());
@@ -211,7 +212,7 @@ std::vector<Result> measure_scaling(const Options& options) {
     const Job job{.kind = options.kind,
                   .batch = scaled.batch,
                   .threads = scaled.threads,
-                  .mixed = options.mixed};
+                  .precision = options.precision};
     contenders.push_back(std::make_unique<Contender>(options, *files.back(), job, false, kNoLimit));
     results.push_back({.kind = options.kind,
                        .wanted_density = density,
@@ -259,7 +260,7 @@ Report compare(const Options& options) {
         const Job job{.kind = options.kind,
                       .batch = batch,
                       .threads = options.threads,
-                      .mixed = options.mixed};
+                      .precision = options.precision};
         report.results.push_back(compare_at(options, files, job, steps, density, torch));
       }
     }

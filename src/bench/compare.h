@@ -19,7 +19,7 @@ struct Options {
   std::vector<int64_t> batches = {32};
   std::vector<double> densities = {0.25, 0.10, 0.05, 0.02};
   int64_t threads = 1;
-  bool mixed = false;  ///< precision of our training
+  Precision precision = Precision::fp32;  ///< of our training
   int64_t repeats = 3;
   bool scaling = false;               ///< also with one thread, twice the steps, twice the batch
   std::filesystem::path own_program;  ///< runs OurEngine for the arguments "bench worker JOB"

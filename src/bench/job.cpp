@@ -16,7 +16,7 @@ void visit_fields(Visitor& visit, Job& job) {
   visit("threads", job.threads, at_least(1));
   visit("network", job.network);
   visit("images", job.images);
-  visit("mixed", job.mixed);
+  visit("precision", job.precision);
   visit("torch", job.torch);
 }
 

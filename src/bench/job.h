@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/fields.h"
+#include "train/precision_names.h"
 
 namespace bntt::bench {
 
@@ -13,7 +14,6 @@ enum class Kind { train, infer };
 
 /// How LibTorch is asked to do the same work.
 enum class Layout { contiguous, channels_last };
-enum class Precision { fp32, bf16 };
 enum class Form {
   folded,  ///< the steps of a stage are more batch, as in training
   looped,  ///< the whole chain step by step
@@ -21,7 +21,7 @@ enum class Form {
 
 struct TorchVariant {
   Layout layout = Layout::contiguous;
-  Precision precision = Precision::fp32;
+  Precision precision = Precision::fp32;  ///< mixed: autocast to bf16
   Form form = Form::folded;
   bool operator==(const TorchVariant&) const = default;
 };
@@ -34,10 +34,10 @@ struct Job {
   Kind kind = Kind::train;
   int64_t batch = 32;
   int64_t threads = 1;
-  std::string network;  ///< file of the network
-  std::string images;   ///< file of the images
-  bool mixed = false;   ///< precision of our training
-  TorchVariant torch;   ///< only for the LibTorch worker
+  std::string network;                    ///< file of the network
+  std::string images;                     ///< file of the images
+  Precision precision = Precision::fp32;  ///< of our training
+  TorchVariant torch;                     ///< only for the LibTorch worker
 };
 
 /// Images of one timed unit of work: a training step, or inference of so many batches that their
@@ -53,9 +53,6 @@ constexpr auto enum_names(Kind) {
 constexpr auto enum_names(Layout) {
   return std::array{std::pair{Layout::contiguous, "contiguous"},
                     std::pair{Layout::channels_last, "channels-last"}};
-}
-constexpr auto enum_names(Precision) {
-  return std::array{std::pair{Precision::fp32, "fp32"}, std::pair{Precision::bf16, "bf16"}};
 }
 constexpr auto enum_names(Form) {
   return std::array{std::pair{Form::folded, "folded"}, std::pair{Form::looped, "looped"}};

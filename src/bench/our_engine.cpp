@@ -61,7 +61,7 @@ Signal OurEngine::encode_timed(const Batch& batch) {
 void OurEngine::train() {
   Network& network = workload_.network;
   const Batch batch = slice(workload_.images, 0, job_.batch);
-  network.set_precision(job_.mixed ? bntt::Precision::mixed : bntt::Precision::fp32);
+  network.set_precision(job_.precision);
   Trace trace = network.forward(encode_timed(batch), NormMode::batch, Keep::for_backward);
   CrossEntropy loss;
   {

@@ -39,10 +39,10 @@ SynapseOperation operation_of(StagePhase phase) {
 /// neurons, which write a bit. Backward: the sums over the batch part it into two passes, each of
 /// which reads the current and a gradient and writes a gradient. Synapses read or write one float;
 /// where neurons take rows as they are made, nothing but bits is left.
-double bytes_per_neuron_step(StagePhase phase, bntt::Precision precision) {
+double bytes_per_neuron_step(StagePhase phase, Precision precision) {
   constexpr double kFloat = 4.0;
   constexpr double kBit = 1.0 / 8.0;
-  const double current = precision == bntt::Precision::mixed ? kFloat / 2.0 : kFloat;
+  const double current = precision == Precision::mixed ? kFloat / 2.0 : kFloat;
   switch (phase) {
     case StagePhase::neuron_forward:
       return current + kBit;
@@ -76,7 +76,7 @@ struct BranchCost {
 };
 
 PhaseCost phase_cost(const StagePlan& plan, const std::vector<BranchCost>& branches,
-                     bntt::Precision precision, StagePhase phase, double seconds,
+                     Precision precision, StagePhase phase, double seconds,
                      int64_t neuron_frames) {
   PhaseCost cost{.name = kPhaseNames.at(static_cast<std::size_t>(phase)), .seconds = seconds};
   const auto outputs = static_cast<double>(plan.output.size());

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -17,18 +16,6 @@
 
 namespace bntt {
 namespace {
-
-struct EncoderEntry {
-  EncoderKind kind;
-  std::string_view name;
-};
-
-constexpr std::array kEncoders = {
-    EncoderEntry{EncoderKind::poisson_unsigned, "poisson-unsigned"},
-    EncoderEntry{EncoderKind::poisson_signed, "poisson-signed"},
-    EncoderEntry{EncoderKind::direct, "direct"},
-    EncoderEntry{EncoderKind::events, "events"},
-};
 
 // Random numbers are u / 2^24 with an integer u, so both comparisons are exact in integers: a spike
 // where u < limit, or where u < -limit for a spike of the negative plane.
@@ -139,20 +126,20 @@ SpikeTrain counted_spikes(const Batch& batch, int64_t steps, int64_t first_step)
 }  // namespace
 
 std::string_view encoder_name(EncoderKind kind) {
-  const auto* entry = std::ranges::find(kEncoders, kind, &EncoderEntry::kind);
-  BNTT_CHECK(entry != kEncoders.end());
-  return entry->name;
+  for (const auto& [known, name] : enum_names(kind)) {
+    if (known == kind) return name;
+  }
+  BNTT_CHECK(false);
 }
 
 EncoderKind encoder_from_name(std::string_view name, std::string_view origin) {
-  const auto* entry = std::ranges::find(kEncoders, name, &EncoderEntry::name);
-  if (entry == kEncoders.end()) {
-    std::vector<std::string> known;
-    for (const EncoderEntry& encoder : kEncoders) known.emplace_back(encoder.name);
-    fail("{}: unknown encoder '{}', expected one of {}{}", origin, excerpt(name),
-         fmt::join(known, ", "), did_you_mean(name, known));
+  std::vector<std::string> known;
+  for (const auto& [kind, its_name] : enum_names(EncoderKind{})) {
+    if (name == its_name) return kind;
+    known.emplace_back(its_name);
   }
-  return entry->kind;
+  fail("{}: unknown encoder '{}', expected one of {}{}", origin, excerpt(name),
+       fmt::join(known, ", "), did_you_mean(name, known));
 }
 
 Buffer<float> normalise(const Batch& batch, const ChannelStatistics& statistics) {

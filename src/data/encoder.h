@@ -1,7 +1,9 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
+#include <utility>
 
 #include "bntt/signal.h"
 #include "data/batch.h"
@@ -16,6 +18,12 @@ enum class EncoderKind {
   events,            ///< the events of each interval, as counted: nothing is drawn
 };
 
+constexpr auto enum_names(EncoderKind) {
+  return std::array{std::pair{EncoderKind::poisson_unsigned, "poisson-unsigned"},
+                    std::pair{EncoderKind::poisson_signed, "poisson-signed"},
+                    std::pair{EncoderKind::direct, "direct"},
+                    std::pair{EncoderKind::events, "events"}};
+}
 std::string_view encoder_name(EncoderKind kind);
 /// Throws Error for an unknown name. `origin` starts its sentence: the key or option that gave the
 /// name.

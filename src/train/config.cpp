@@ -5,19 +5,9 @@
 #include "base/toml.h"
 #include "bntt/zoo.h"
 #include "model/spec_fields.h"
+#include "train/precision_names.h"
 
 namespace bntt {
-
-constexpr auto enum_names(InputCoding) {
-  return std::array{std::pair{InputCoding::poisson_unsigned, "poisson-unsigned"},
-                    std::pair{InputCoding::poisson_signed, "poisson-signed"},
-                    std::pair{InputCoding::direct, "direct"},
-                    std::pair{InputCoding::events, "events"}};
-}
-
-constexpr auto enum_names(Precision) {
-  return std::array{std::pair{Precision::fp32, "fp32"}, std::pair{Precision::mixed, "mixed"}};
-}
 
 constexpr auto enum_names(Labels) {
   return std::array{std::pair{Labels::fine, "fine"}, std::pair{Labels::coarse, "coarse"}};
@@ -284,20 +274,6 @@ NetworkSpec network_of(const RunConfig& config, const MapShape& input, int64_t c
   }
   plan_stages(spec);
   return spec;
-}
-
-EncoderKind encoder_of(const RunConfig& config) {
-  switch (config.encoder.kind) {
-    case InputCoding::poisson_unsigned:
-      return EncoderKind::poisson_unsigned;
-    case InputCoding::poisson_signed:
-      return EncoderKind::poisson_signed;
-    case InputCoding::direct:
-      return EncoderKind::direct;
-    case InputCoding::events:
-      break;
-  }
-  return EncoderKind::events;
 }
 
 }  // namespace bntt

@@ -65,10 +65,8 @@ struct ModelConfig {
 };
 
 /// How a sample becomes the input of every step.
-enum class InputCoding { poisson_unsigned, poisson_signed, direct, events };
-
 struct EncoderConfig {
-  InputCoding kind = InputCoding::poisson_signed;
+  EncoderKind kind = EncoderKind::poisson_signed;
   bool operator==(const EncoderConfig&) const = default;
 };
 
@@ -126,7 +124,5 @@ void keep_measured_statistics(const DatasetSplits& data, RunConfig& config);
 
 /// The network for data of this shape, validated.
 NetworkSpec network_of(const RunConfig& config, const MapShape& input, int64_t classes);
-
-EncoderKind encoder_of(const RunConfig& config);
 
 }  // namespace bntt

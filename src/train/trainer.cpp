@@ -295,7 +295,7 @@ ChannelStatistics statistics_for(const DataConfig& config, const DatasetSplits& 
 }  // namespace
 
 EncoderSpec encoder_for(const RunConfig& config, const DatasetSplits& data) {
-  const EncoderKind kind = encoder_of(config);
+  const EncoderKind kind = config.encoder.kind;
   const bool events = data.train.kind == SampleKind::events;
   if (events != (kind == EncoderKind::events)) {
     fail("encoder.kind is {}, but the data set {} holds {}", encoder_name(kind), config.data.name,

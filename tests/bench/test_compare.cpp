@@ -21,7 +21,7 @@ TEST(Job, RoundTrip) {
                 .threads = 2,
                 .network = "a",
                 .images = "b",
-                .torch = {Layout::channels_last, Precision::bf16, Form::looped}};
+                .torch = {Layout::channels_last, Precision::mixed, Form::looped}};
   const Job back = job_from_json(to_json(job));
   EXPECT_EQ(to_json(back), to_json(job));
   EXPECT_EQ(back.torch, job.torch);

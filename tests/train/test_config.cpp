@@ -77,7 +77,7 @@ TEST(Config, EverySettingRoundTrips) {
                   .propagation = Propagation::delayed,
                   .surrogate = SurrogateKind::arctan,
                   .surrogate_alpha = 0.7F};
-  config.encoder.kind = InputCoding::events;
+  config.encoder.kind = EncoderKind::events;
   config.train = {.epochs = 0,
                   .batch = 1,
                   .learning_rate = 1e-7,
@@ -227,7 +227,7 @@ TEST(Config, EncodersAreThoseOfTheDataModule) {
   RunConfig config;
   for (const char* name : {"poisson-unsigned", "poisson-signed", "direct", "events"}) {
     apply_setting(config, std::string("encoder.kind=") + name);
-    EXPECT_EQ(encoder_name(encoder_of(config)), name);
+    EXPECT_EQ(encoder_name(config.encoder.kind), name);
   }
 }
 

@@ -64,20 +64,20 @@ struct Row {
   int64_t batch;
   float leak;
   double weight_decay;
-  InputCoding encoder;
+  EncoderKind encoder;
   Propagation propagation;
 };
 
 TEST(Presets, HoldTheValuesOfThePaperAndItsCode) {
   constexpr auto kDelayed = Propagation::delayed;
   constexpr auto kInstant = Propagation::instant;
-  constexpr auto kUnsigned = InputCoding::poisson_unsigned;
-  constexpr auto kSigned = InputCoding::poisson_signed;
+  constexpr auto kUnsigned = EncoderKind::poisson_unsigned;
+  constexpr auto kSigned = EncoderKind::poisson_signed;
   for (const Row& row : {
            Row{"paper-cifar10", "vgg9", 25, 120, 128, 0.95F, 5e-4, kUnsigned, kDelayed},
            Row{"paper-cifar100", "vgg11", 50, 240, 128, 0.99F, 5e-4, kUnsigned, kDelayed},
            Row{"paper-tiny-imagenet", "vgg11", 30, 90, 128, 0.99F, 5e-4, kUnsigned, kDelayed},
-           Row{"paper-dvs-cifar10", "dvs-net", 20, 60, 64, 0.95F, 5e-4, InputCoding::events,
+           Row{"paper-dvs-cifar10", "dvs-net", 20, 60, 64, 0.95F, 5e-4, EncoderKind::events,
                kDelayed},
            Row{"authors-cifar10", "vgg9", 25, 100, 256, 0.95F, 1e-4, kSigned, kInstant},
            Row{"authors-cifar100", "vgg11", 30, 100, 128, 0.99F, 1e-4, kSigned, kInstant},

@@ -254,7 +254,7 @@ TEST_F(TrainerRuns, EveryNeuronTrainsAndResumes) {
 TEST_F(TrainerRuns, EveryEncoderTrainsAndResumes) {
   config_.model.propagation = Propagation::delayed;
   config_.model.steps = 6;
-  for (const InputCoding kind : {InputCoding::direct, InputCoding::poisson_unsigned}) {
+  for (const EncoderKind kind : {EncoderKind::direct, EncoderKind::poisson_unsigned}) {
     config_.encoder.kind = kind;
     expect_resumed_like_whole(std::to_string(static_cast<int>(kind)));
   }
@@ -314,7 +314,7 @@ TEST_F(TrainerRuns, ALossThatIsNotFiniteEndsTheRunAndKeepsItsCheckpoint) {
   config_.model.neuron = "relu";
   config_.model.norm = "none";
   config_.model.steps = 1;
-  config_.encoder.kind = InputCoding::direct;
+  config_.encoder.kind = EncoderKind::direct;
   config_.train.learning_rate = 1e-3;
   ASSERT_FALSE(train("run", 4));
   const RunBytes before = read_run(paths("run"));

@@ -1,0 +1,14 @@
+#pragma once
+
+#include <array>
+#include <utility>
+
+#include "bntt/precision.h"
+
+namespace bntt {
+
+constexpr auto enum_names(Precision) {
+  return std::array{std::pair{Precision::fp32, "fp32"}, std::pair{Precision::mixed, "mixed"}};
+}
+
+}  // namespace bntt
