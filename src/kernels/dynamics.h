@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <limits>
 #include <numbers>
 
 #include "bntt/network_spec.h"
@@ -15,7 +16,7 @@ inline float add_affine(float base, float x, float scale, float shift) {
 
 /// One step of a neuron, and the slopes of it:
 ///
-///   v_t = c_{t-1} + y_t;  o_t = [v_t > θ];  then what is carried on:
+///   v_t = c_{t-1} + y_t;  o_t = [v_t > θ], or [v_t ≥ θ];  then what is carried on:
 ///   instant, soft  c_t = λ (v_t − θ o_t)        delayed, soft  c_t = λ v_t − θ o_t
 ///   hard           c_t = λ v_t (1 − o_t)
 ///
@@ -27,6 +28,8 @@ inline float add_affine(float base, float x, float scale, float shift) {
 struct Dynamics {
   float leak;
   float threshold;
+  float fires_above;  // v ≥ θ is v > the number below θ: one comparison serves both
+  Fire fire;
   Reset reset;
   bool reset_before_leak;  // instant; false: delayed
   bool detach_reset;
@@ -41,7 +44,7 @@ struct Dynamics {
   }
 
   /// o
-  bool fires(float v) const { return v > threshold; }
+  bool fires(float v) const { return v > fires_above; }
 
   /// c
   float carried(float v, bool fired) const {
@@ -100,13 +103,17 @@ struct Dynamics {
 
   void set_threshold(float value) {
     threshold = value;
-    inverse_width = 1.0F / threshold;
+    fires_above = fire == Fire::gt
+                      ? threshold
+                      : std::nextafter(threshold, -std::numeric_limits<float>::infinity());
+    inverse_width = 1.0F / (surrogate.width > 0.0F ? surrogate.width : threshold);
   }
 };
 
 inline Dynamics dynamics_of(const NeuronSpec& neuron, Propagation propagation) {
   Dynamics result;
   result.leak = neuron.leak;
+  result.fire = neuron.fire;
   result.reset = neuron.reset;
   result.reset_before_leak = propagation == Propagation::instant;
   result.detach_reset = neuron.detach_reset;

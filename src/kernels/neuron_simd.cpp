@@ -59,17 +59,18 @@ Carry CarryOf(const Dynamics& dynamics) {
 /// Dynamics for a vector of neurons: its functions under their names, operation by operation.
 template <Carry kind>
 struct VectorDynamics {
-  Vector leak, threshold, alpha, inverse_width;
+  Vector leak, threshold, fires_above, alpha, inverse_width;
   bool detach_reset;
 
   explicit VectorDynamics(const Dynamics& dynamics)
       : leak(hn::Set(Tag(), dynamics.leak)),
         threshold(hn::Set(Tag(), dynamics.threshold)),
+        fires_above(hn::Set(Tag(), dynamics.fires_above)),
         alpha(hn::Set(Tag(), dynamics.surrogate.alpha)),
         inverse_width(hn::Set(Tag(), dynamics.inverse_width)),
         detach_reset(dynamics.detach_reset) {}
 
-  HWY_INLINE Mask Fires(Vector v) const { return hn::Gt(v, threshold); }
+  HWY_INLINE Mask Fires(Vector v) const { return hn::Gt(v, fires_above); }
 
   HWY_INLINE Vector Carried(Vector v, Mask fired) const {
     if constexpr (kind == Carry::hard) {
