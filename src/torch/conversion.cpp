@@ -53,4 +53,9 @@ torch::Tensor to_tensor(const Parameter& parameter, const Buffer<float>& values,
   return copy_floats(to_pytorch_order(parameter, values), parameter.pytorch_shape).to(dtype);
 }
 
+torch::Tensor to_tensor(const Statistic& statistic, const Buffer<float>& values,
+                        torch::Dtype dtype) {
+  return copy_floats(values, statistic.pytorch_shape).to(dtype);
+}
+
 }  // namespace bntt

@@ -14,8 +14,10 @@ torch::Tensor to_tensor(const Signal& signal, torch::Dtype dtype);
 torch::Tensor to_tensor(const Buffer<float>& values, int64_t batch, const MapShape& shape,
                         torch::Dtype dtype);
 
-/// Values, or gradient, of a parameter in PyTorch's shape and axis order.
+/// Values, or gradient, of a parameter or statistic in PyTorch's shape and axis order.
 torch::Tensor to_tensor(const Parameter& parameter, const Buffer<float>& values,
+                        torch::Dtype dtype);
+torch::Tensor to_tensor(const Statistic& statistic, const Buffer<float>& values,
                         torch::Dtype dtype);
 
 }  // namespace bntt

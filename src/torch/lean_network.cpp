@@ -14,18 +14,30 @@ void expect_supported(const NetworkSpec& spec, const std::vector<StagePlan>& sta
     fail("the LibTorch comparison takes {}", what);
   };
   if (spec.propagation != Propagation::instant) refuse("instant propagation only");
-  for (const StagePlan& plan : stages) {
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const StagePlan& plan = stages[i];
+    const BranchPlan& branch = plan.branches.front();
+    const bool chain = plan.branches.size() == 1 && branch.sources.size() == 1 &&
+                       branch.sources.front() == static_cast<int64_t>(i) - 1 &&
+                       branch.synapse != SynapseKind::identity;
+    if (!chain) refuse("chains only");
+    if (branch.pools() && branch.pool != PoolKind::average) refuse("average pools only");
+    if (branch.bias) refuse("synapses without bias only");
     if (plan.readout) {
-      if (plan.norm.kind != "none") refuse("a readout without norm only");
+      if (branch.norm.kind != "none") refuse("a readout without norm only");
       continue;
     }
-    if (plan.norm.kind != "bntt") refuse("BNTT only");
-    if (plan.neuron.kind == "relu") refuse("spiking neurons only");
+    if (branch.norm.kind != "bntt" || branch.norm.shift) refuse("BNTT without shift only");
+    if (plan.neuron.kind != "lif" && plan.neuron.kind != "if") {
+      refuse("LIF and integrate-and-fire neurons only");
+    }
     if (plan.neuron.reset != Reset::soft || !plan.neuron.detach_reset) {
       refuse("soft resets without gradient only");
     }
-    if (plan.neuron.surrogate.kind != SurrogateKind::triangle)
-      refuse("the triangle surrogate only");
+    if (plan.neuron.fire != Fire::gt) refuse("neurons that fire above the threshold only");
+    const SurrogateSpec& surrogate = plan.neuron.surrogate;
+    if (surrogate.kind != SurrogateKind::triangle) refuse("the triangle surrogate only");
+    if (surrogate.width != 0.0F) refuse("a surrogate as wide as the threshold only");
   }
 }
 
@@ -87,32 +99,35 @@ LeanNetwork::LeanNetwork(const Network& network, at::MemoryFormat layout)
   expect_supported(network.spec(), network.stages());
   const auto& readout = std::get<Readout>(network.spec().stages.back());
   readout_scale_ = readout.divide_by_steps ? 1.0 / static_cast<double>(steps_) : 1.0;
-  auto parameter = network.parameters().begin();
+  const auto values_of = [&](const std::string& name) {
+    for (const Parameter& parameter : network.parameters()) {
+      if (parameter.name == name) return to_tensor(parameter, parameter.value, torch::kFloat32);
+    }
+    fail("the network has no parameter {}", name);
+  };
   for (std::size_t i = 0; i < network.stages().size(); ++i) {
-    Stage stage{.plan = network.stages()[i]};
-    const MapShape& input = stage.plan.input;
-    torch::Tensor weight = to_tensor(*parameter, parameter->value, torch::kFloat32);
-    if (stage.plan.synapse == SynapseKind::dense) {
+    const StagePlan& plan = network.stages()[i];
+    Stage stage{.plan = plan, .branch = plan.branches.front()};
+    const MapShape& input = stage.branch.input;
+    torch::Tensor weight = values_of(plan.name + ".weight");
+    if (stage.branch.synapse == SynapseKind::dense) {
       weight = weight.view({-1, input.channels, input.height, input.width});
     }
-    stage.weight = register_parameter(stage.plan.name + "_weight", weight.contiguous(layout));
-    ++parameter;
-    if (!stage.plan.readout) {
-      const torch::Tensor gain = to_tensor(*parameter, parameter->value, torch::kFloat32);
-      stage.gain = register_parameter(stage.plan.name + "_gain", gain.clone());
-      ++parameter;
-      const RunningStatistics& statistics = network.statistics()[i];
-      const MapShape row = {stage.plan.output.channels, 1, 1};
-      const auto rows = [&](const Buffer<float>& values) {
-        return to_tensor(values, 1, row, torch::kFloat32).view({steps_, -1}).clone();
-      };
+    stage.weight = register_parameter(plan.name + "_weight", weight.contiguous(layout));
+    if (!plan.readout) {
+      const torch::Tensor gain = values_of(plan.name + ".norm.weight");
+      stage.gain = register_parameter(plan.name + "_gain", gain.clone());
       const auto keep = [&](const char* what, const torch::Tensor& values) {
-        return register_buffer(stage.plan.name + what, values);
+        return register_buffer(plan.name + what, values);
       };
-      stage.mean = keep("_mean", rows(statistics.mean));
-      stage.variance = keep("_variance", rows(statistics.variance));
+      const auto statistics = network.norm_statistics(i);
+      const auto rows = [&](const Statistic& statistic) {
+        return to_tensor(statistic, statistic.value, torch::kFloat32);
+      };
+      stage.mean = keep("_mean", rows(statistics[0]));
+      stage.variance = keep("_variance", rows(statistics[1]));
       const torch::Tensor scale =
-          gain / torch::sqrt(stage.variance + static_cast<double>(stage.plan.norm.epsilon));
+          gain / torch::sqrt(stage.variance + static_cast<double>(stage.branch.norm.epsilon));
       stage.scale = keep("_scale", scale.view({steps_, 1, -1, 1, 1}));
       stage.shift = keep("_shift", (-scale * stage.mean).view({steps_, 1, -1, 1, 1}));
     }
@@ -121,12 +136,11 @@ LeanNetwork::LeanNetwork(const Network& network, at::MemoryFormat layout)
 }
 
 torch::Tensor LeanNetwork::current_of(const Stage& stage, torch::Tensor frames) {
-  const StagePlan& plan = stage.plan;
-  if (plan.pool_height > 1 || plan.pool_width > 1) {
-    frames = torch::avg_pool2d(frames, {plan.pool_height, plan.pool_width});
-  }
-  return torch::conv2d(frames, stage.weight, /*bias=*/{}, /*stride=*/1,
-                       plan.synapse == SynapseKind::conv3x3 ? 1 : 0);
+  const BranchPlan& plan = stage.branch;
+  if (plan.pools()) frames = torch::avg_pool2d(frames, {plan.pool_height, plan.pool_width});
+  const bool convolution = plan.synapse == SynapseKind::conv;
+  return torch::conv2d(frames, stage.weight, /*bias=*/{}, convolution ? plan.geometry.stride : 1,
+                       convolution ? plan.geometry.padding : 0);
 }
 
 torch::Tensor LeanNetwork::forward_training(const torch::Tensor& input, int64_t batch) {
@@ -141,8 +155,8 @@ torch::Tensor LeanNetwork::forward_training(const torch::Tensor& input, int64_t 
                                            : current.chunk(steps_);
     for (int64_t t = 0; t < steps_; ++t) {
       drive[t] = torch::batch_norm(drive[t], stage.gain[t], /*bias=*/{}, stage.mean[t],
-                                   stage.variance[t], /*training=*/true, stage.plan.norm.momentum,
-                                   stage.plan.norm.epsilon, /*cudnn_enabled=*/false);
+                                   stage.variance[t], /*training=*/true, stage.branch.norm.momentum,
+                                   stage.branch.norm.epsilon, /*cudnn_enabled=*/false);
     }
     const NeuronSpec& neuron = stage.plan.neuron;
     signal = LifFunction::apply(torch::cat(drive), steps_, leak_of(neuron),

@@ -12,8 +12,9 @@ namespace bntt {
 /// once, LibTorch's own batch norm per step, the LIF neurons of all steps as one autograd function
 /// that works in place, fully connected layers as convolutions of the whole map (they go through
 /// oneDNN, whatever BLAS LibTorch was built with). Takes chains of LIF or integrate-and-fire
-/// neurons with BNTT, soft detached reset, triangle surrogate, instant propagation and a readout
-/// without norm; throws Error for others.
+/// neurons that fire above the threshold, with BNTT, average pools, soft detached reset, a triangle
+/// surrogate as wide as the threshold, instant propagation and a readout without norm; throws Error
+/// for others.
 class LeanNetwork : public torch::nn::Module {
  public:
   LeanNetwork(const Network& network, at::MemoryFormat layout);
@@ -39,7 +40,8 @@ class LeanNetwork : public torch::nn::Module {
  private:
   struct Stage {
     StagePlan plan;
-    torch::Tensor weight;    // [out, in, 3, 3], or [out, in, map height, map width]
+    BranchPlan branch;       // the only one
+    torch::Tensor weight;    // [out, in, kernel, kernel], or [out, in, map height, map width]
     torch::Tensor gain;      // [step, channel]
     torch::Tensor mean;      // running, [step, channel]
     torch::Tensor variance;  // running, [step, channel]

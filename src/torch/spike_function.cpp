@@ -9,9 +9,9 @@
 namespace bntt {
 namespace {
 
-torch::Tensor surrogate_derivative(const torch::Tensor& membrane, double threshold, double alpha,
-                                   SurrogateKind kind) {
-  const torch::Tensor distance = (membrane - threshold) / threshold;
+torch::Tensor surrogate_derivative(const torch::Tensor& membrane, double threshold, double width,
+                                   double alpha, SurrogateKind kind) {
+  const torch::Tensor distance = (membrane - threshold) / width;
   switch (kind) {
     case SurrogateKind::triangle:
       return alpha * torch::clamp_min(1.0 - distance.abs(), 0.0);
@@ -30,9 +30,10 @@ torch::Tensor surrogate_derivative(const torch::Tensor& membrane, double thresho
 struct SpikeFunction : torch::autograd::Function<SpikeFunction> {
   static torch::Tensor forward(torch::autograd::AutogradContext* context,
                                const torch::Tensor& membrane, const torch::Tensor& value,
-                               double threshold, double alpha, int64_t kind) {
+                               double threshold, double width, double alpha, int64_t kind) {
     context->save_for_backward({membrane});
     context->saved_data["threshold"] = threshold;
+    context->saved_data["width"] = width;
     context->saved_data["alpha"] = alpha;
     context->saved_data["kind"] = kind;
     return value.clone();
@@ -41,11 +42,11 @@ struct SpikeFunction : torch::autograd::Function<SpikeFunction> {
   static torch::autograd::tensor_list backward(torch::autograd::AutogradContext* context,
                                                const torch::autograd::tensor_list& gradients) {
     const torch::Tensor membrane = context->get_saved_variables()[0];
-    const torch::Tensor derivative =
-        surrogate_derivative(membrane, context->saved_data["threshold"].toDouble(),
-                             context->saved_data["alpha"].toDouble(),
-                             static_cast<SurrogateKind>(context->saved_data["kind"].toInt()));
-    return {gradients[0] * derivative, {}, {}, {}, {}};
+    const torch::Tensor derivative = surrogate_derivative(
+        membrane, context->saved_data["threshold"].toDouble(),
+        context->saved_data["width"].toDouble(), context->saved_data["alpha"].toDouble(),
+        static_cast<SurrogateKind>(context->saved_data["kind"].toInt()));
+    return {gradients[0] * derivative, {}, {}, {}, {}, {}};
   }
 };
 
@@ -54,9 +55,11 @@ struct SpikeFunction : torch::autograd::Function<SpikeFunction> {
 torch::Tensor spike(const torch::Tensor& membrane, const NeuronSpec& neuron,
                     const torch::Tensor& imposed) {
   const double threshold = neuron.threshold;
-  const torch::Tensor value = imposed.defined() ? imposed.to(membrane.dtype())
-                                                : (membrane > threshold).to(membrane.dtype());
-  return SpikeFunction::apply(membrane, value.detach(), threshold,
+  const double width = neuron.surrogate.width == 0.0F ? threshold : neuron.surrogate.width;
+  const torch::Tensor fires =
+      neuron.fire == Fire::ge ? membrane >= threshold : membrane > threshold;
+  const torch::Tensor value = (imposed.defined() ? imposed : fires).to(membrane.dtype());
+  return SpikeFunction::apply(membrane, value.detach(), threshold, width,
                               static_cast<double>(neuron.surrogate.alpha),
                               static_cast<int64_t>(neuron.surrogate.kind));
 }

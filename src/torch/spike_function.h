@@ -6,8 +6,9 @@
 
 namespace bntt {
 
-/// [membrane > threshold], with the surrogate as its derivative. With `imposed` (defined), that is
-/// the value instead, while the derivative stays the surrogate at `membrane`.
+/// [membrane > threshold], or [membrane ≥ threshold], with the surrogate as its derivative. With
+/// `imposed` (defined), that is the value instead, while the derivative stays the surrogate at
+/// `membrane`.
 torch::Tensor spike(const torch::Tensor& membrane, const NeuronSpec& neuron,
                     const torch::Tensor& imposed = {});
 

@@ -2,200 +2,208 @@
 
 #include <torch/torch.h>
 
+#include <algorithm>
+
 #include "base/check.h"
+#include "base/fail.h"
 #include "torch/conversion.h"
-#include "torch/spike_function.h"
 
 namespace bntt {
 namespace {
 
-int64_t hidden_stages(const NetworkSpec& spec) {
-  int64_t count = 0;
-  for (const StageSpec& stage : spec.stages) {
-    if (std::holds_alternative<Conv3x3>(stage) || std::holds_alternative<Dense>(stage)) ++count;
-  }
-  return count;
-}
-
-torch::Tensor pooled(const torch::Tensor& frames, int64_t size) {
-  if (size == 0) return frames.mean({2, 3}, /*keepdim=*/true);
-  return torch::avg_pool2d(frames, size);
-}
-
-MapShape pooled(const MapShape& map, int64_t size) {
-  if (size == 0) return {map.channels, 1, 1};
-  return {map.channels, map.height / size, map.width / size};
-}
-
-/// What the reset sees of the spike.
-torch::Tensor reset_spike(const torch::Tensor& spikes, const NeuronSpec& neuron) {
-  return neuron.detach_reset ? spikes.detach() : spikes;
-}
-
-double leak_of(const NeuronSpec& neuron) {
-  return neuron.kind == "lif" ? static_cast<double>(neuron.leak) : 1.0;
-}
-
-struct NeuronRun {
-  torch::Tensor membrane;
-  torch::Tensor spikes;
+/// A stage of any kind in the general form; pools are not stages.
+struct Described {
+  std::string name;
+  std::vector<BranchSpec> branches;
+  NeuronSpec neuron;
 };
 
-/// v = λu + y; o = [v > θ]; u ← v − θo, or v (1 − o).
-NeuronRun run_instant(const torch::Tensor& drive, const NeuronSpec& neuron,
-                      const torch::Tensor& imposed) {
-  const double leak = leak_of(neuron);
-  const double threshold = neuron.threshold;
-  std::vector<torch::Tensor> membranes;
-  std::vector<torch::Tensor> spikes;
-  torch::Tensor membrane = torch::zeros_like(drive[0]);
-  for (int64_t i = 0; i < drive.size(0); ++i) {
-    membrane = leak * membrane + drive[i];
-    const torch::Tensor fired =
-        spike(membrane, neuron, imposed.defined() ? imposed[i] : torch::Tensor());
-    membranes.push_back(membrane);
-    spikes.push_back(fired);
-    const torch::Tensor reset = reset_spike(fired, neuron);
-    membrane =
-        neuron.reset == Reset::soft ? membrane - threshold * reset : membrane * (1.0 - reset);
-  }
-  return {torch::stack(membranes), torch::stack(spikes)};
+Described describe(const Conv3x3& conv) {
+  const SynapseSpec synapse{.outputs = conv.channels, .kernel = 3, .stride = 1, .padding = 1};
+  return {.branches = {{.synapse = synapse, .norm = conv.norm}}, .neuron = conv.neuron};
 }
 
-/// o = [u > θ]; u ← λu + y − θo, or λu (1 − o) + y. The spike of local step i is the one that step
-/// i's update makes possible: it is fired, and seen by the next stage, one step later.
-NeuronRun run_delayed(const torch::Tensor& drive, const NeuronSpec& neuron,
-                      const torch::Tensor& imposed) {
-  const double leak = leak_of(neuron);
-  const double threshold = neuron.threshold;
-  std::vector<torch::Tensor> membranes;
-  std::vector<torch::Tensor> spikes;
-  torch::Tensor membrane = torch::zeros_like(drive[0]);
-  torch::Tensor fired = torch::zeros_like(drive[0]);
-  for (int64_t i = 0; i < drive.size(0); ++i) {
-    const torch::Tensor reset = reset_spike(fired, neuron);
-    membrane = neuron.reset == Reset::soft ? leak * membrane + drive[i] - threshold * reset
-                                           : leak * membrane * (1.0 - reset) + drive[i];
-    fired = spike(membrane, neuron, imposed.defined() ? imposed[i] : torch::Tensor());
-    membranes.push_back(membrane);
-    spikes.push_back(fired);
+Described describe(const Conv& conv) {
+  const SynapseSpec synapse{.outputs = conv.channels,
+                            .kernel = conv.kernel,
+                            .stride = conv.stride,
+                            .padding = conv.padding,
+                            .bias = conv.bias};
+  return {.branches = {{.synapse = synapse, .norm = conv.norm}}, .neuron = conv.neuron};
+}
+
+Described describe(const Dense& dense) {
+  const SynapseSpec synapse{
+      .kind = SynapseKind::dense, .outputs = dense.features, .bias = dense.bias};
+  return {.branches = {{.synapse = synapse, .norm = dense.norm}}, .neuron = dense.neuron};
+}
+
+Described describe(const BranchedStage& stage) {
+  return {.name = stage.name, .branches = stage.branches, .neuron = stage.neuron};
+}
+
+Described describe(const Readout& readout) {
+  const SynapseSpec synapse{
+      .kind = SynapseKind::dense, .outputs = readout.classes, .bias = readout.bias};
+  return {.branches = {{.source = readout.source, .synapse = synapse, .norm = readout.norm}}};
+}
+
+template <typename Kind>
+PoolSpec pool_of(const Kind& stage) {
+  if constexpr (std::is_same_v<Kind, AvgPool>) return {PoolKind::average, stage.size};
+  if constexpr (std::is_same_v<Kind, SumPool>) return {PoolKind::sum, stage.size};
+  if constexpr (std::is_same_v<Kind, MaxPool>) return {PoolKind::max, stage.size};
+}
+
+template <typename Kind>
+constexpr bool kIsPool =
+    std::is_same_v<Kind, AvgPool> || std::is_same_v<Kind, SumPool> || std::is_same_v<Kind, MaxPool>;
+
+bool is_pool(const StageSpec& stage) {
+  return std::visit([]<typename Kind>(const Kind&) { return kIsPool<Kind>; }, stage);
+}
+
+/// Copies values into the tensors of the same name; every one must find its counterpart.
+template <typename Numbers>
+void copy_by_name(const char* what, const Numbers& ours,
+                  torch::OrderedDict<std::string, torch::Tensor> theirs, torch::Dtype dtype) {
+  for (const auto& number : ours) {
+    torch::Tensor* tensor = theirs.find(number.name);
+    if (tensor == nullptr) fail("the LibTorch oracle has no {} {}", what, number.name);
+    if (tensor->sizes() != at::IntArrayRef(number.pytorch_shape)) {
+      fail("the LibTorch oracle has another shape of {} {}", what, number.name);
+    }
+    tensor->copy_(to_tensor(number, number.value, dtype));
   }
-  return {torch::stack(membranes), torch::stack(spikes)};
+  for (const auto& item : theirs) {
+    const bool known = std::any_of(ours.begin(), ours.end(),
+                                   [&](const auto& number) { return number.name == item.key(); });
+    if (!known) fail("the network has no {} {}, but its LibTorch oracle has", what, item.key());
+  }
 }
 
 }  // namespace
 
 TorchNetwork::TorchNetwork(const NetworkSpec& spec, const TorchOptions& options)
     : steps_(spec.steps), propagation_(spec.propagation), options_(options) {
-  const bool delayed = spec.propagation == Propagation::delayed;
-  active_steps_ = delayed ? spec.steps - hidden_stages(spec) : spec.steps;
+  const auto pool_count = std::count_if(spec.stages.begin(), spec.stages.end(), is_pool);
+  const int64_t hidden = std::ssize(spec.stages) - pool_count - 1;
+  active_steps_ = propagation_ == Propagation::delayed ? spec.steps - hidden : spec.steps;
   BNTT_CHECK(active_steps_ > 0);
-  add_stages(spec);
-}
 
-void TorchNetwork::add_stages(const NetworkSpec& spec) {
-  MapShape map = spec.input;
-  std::vector<int64_t> pools;
-  for (const StageSpec& described : spec.stages) {
-    if (const auto* pool = std::get_if<AvgPool>(&described)) {
-      pools.push_back(pool->size);
-      map = pooled(map, pool->size);
-      continue;
-    }
-    Stage stage;
-    stage.pools = std::move(pools);
-    pools.clear();
-    if (const auto* convolution = std::get_if<Conv3x3>(&described)) {
-      stage.convolution = true;
-      stage.neuron = convolution->neuron;
-      add_stage(stage, convolution->norm, convolution->channels, map);
-    } else if (const auto* dense = std::get_if<Dense>(&described)) {
-      stage.neuron = dense->neuron;
-      add_stage(stage, dense->norm, dense->features, map);
-    } else {
-      const auto& readout = std::get<Readout>(described);
-      stage.readout = true;
-      divide_by_steps_ = readout.divide_by_steps;
-      add_stage(stage, readout.norm, readout.classes, map);
-    }
+  std::vector<PoolSpec> pools;  // since the last stage
+  int64_t convolutions = 0;
+  int64_t dense_layers = 0;
+  for (const StageSpec& any : spec.stages) {
+    std::visit(
+        [&]<typename Kind>(const Kind& kind) {
+          if constexpr (kIsPool<Kind>) {
+            pools.push_back(pool_of(kind));
+          } else {
+            const Described described = describe(kind);
+            Stage stage{.name = described.name, .neuron = described.neuron};
+            if constexpr (std::is_same_v<Kind, Readout>) {
+              stage.readout = true;
+              divide_by_steps_ = kind.divide_by_steps;
+            }
+            if (stage.name.empty()) {
+              const bool dense = described.branches[0].synapse.kind == SynapseKind::dense;
+              stage.name = dense ? "fc" + std::to_string(++dense_layers)
+                                 : "conv" + std::to_string(++convolutions);
+            }
+            add_stage(std::move(stage), described.branches, pools, spec.input);
+            pools.clear();
+          }
+        },
+        any);
   }
 }
 
-void TorchNetwork::add_stage(Stage stage, const NormSpec& norm, int64_t outputs, MapShape& map) {
-  const auto index = static_cast<int64_t>(stages_.size());
-  stage.first_step = propagation_ == Propagation::delayed ? index : 0;
-  stage.weight = register_parameter(
-      "weight" + std::to_string(index),
-      stage.convolution ? torch::zeros({outputs, map.channels, 3, 3}, options_.dtype)
-                        : torch::zeros({outputs, map.size()}, options_.dtype));
-  stage.norm = register_module("norm" + std::to_string(index),
-                               TorchNorm(norm, steps_, outputs, options_.dtype));
-  map = stage.convolution ? MapShape{outputs, map.height, map.width} : MapShape{outputs, 1, 1};
+TorchNetwork::Branch TorchNetwork::make_branch(const BranchSpec& spec,
+                                               const std::vector<PoolSpec>& pools,
+                                               const MapShape& input,
+                                               const TorchNormPlace& place) const {
+  Branch branch;
+  for (const std::string& name : spec.source) {
+    const auto stage = std::find_if(stages_.begin(), stages_.end(),
+                                    [&](const Stage& other) { return other.name == name; });
+    BNTT_CHECK(name == kInputName || stage != stages_.end());
+    branch.sources.push_back(name == kInputName ? -1 : stage - stages_.begin());
+  }
+  if (branch.sources.empty()) branch.sources.push_back(std::ssize(stages_) - 1);
+  const int64_t first = branch.sources.front();
+  const MapShape source = first < 0 ? input : stages_[first].branches[0].module->output();
+  std::vector<PoolSpec> all_pools = pools;
+  if (spec.pool.size != 1) all_pools.push_back(spec.pool);
+  branch.module = TorchBranch(spec.synapse, all_pools, source, dtype());
+  branch.module->add_norm(spec.norm, place, dtype());
+  return branch;
+}
+
+void TorchNetwork::add_stage(Stage stage, const std::vector<BranchSpec>& branches,
+                             const std::vector<PoolSpec>& pools, const MapShape& input) {
+  stage.first_step = propagation_ == Propagation::delayed ? std::ssize(stages_) : 0;
+  const TorchNormPlace place{.steps = steps_,
+                             .threshold = static_cast<double>(stage.neuron.threshold),
+                             .branches = std::ssize(branches)};
+  for (const BranchSpec& spec : branches) {
+    stage.branches.push_back(make_branch(spec, pools, input, place));
+  }
+  // The first branch bears the name of the stage; the others, and the neurons, lie within it.
+  TorchBranch& first = stage.branches.front().module;
+  register_module(stage.name, first);
+  for (std::size_t b = 1; b < stage.branches.size(); ++b) {
+    first->register_module("branch" + std::to_string(b + 1), stage.branches[b].module);
+  }
+  if (!stage.readout) {
+    stage.neurons =
+        first->register_module("neuron", TorchNeurons(stage.neuron, propagation_, options_.dtype));
+  }
   stages_.push_back(std::move(stage));
 }
 
 void TorchNetwork::load(const Network& network) {
-  BNTT_CHECK(network.statistics().size() == stages_.size());
   const torch::NoGradGuard values_only;
-  auto parameter = network.parameters().begin();
-  for (std::size_t i = 0; i < stages_.size(); ++i) {
-    const Stage& stage = stages_[i];
-    stage.weight.copy_(to_tensor(*parameter, parameter->value, dtype()));
-    ++parameter;
-    if (stage.norm->gain.defined()) {
-      stage.norm->gain.copy_(to_tensor(*parameter, parameter->value, dtype()));
-      ++parameter;
-    }
-    if (!stage.norm->keeps_statistics()) continue;
-    const RunningStatistics& statistics = network.statistics()[i];
-    const int64_t channels = stage.norm->running_mean.size(1);
-    const auto rows = [&](const Buffer<float>& values) {
-      return to_tensor(values, 1, {channels, 1, 1}, dtype()).view({-1, channels});
-    };
-    stage.norm->running_mean.copy_(rows(statistics.mean));
-    stage.norm->running_variance.copy_(rows(statistics.variance));
-  }
-  BNTT_CHECK(parameter == network.parameters().end());
+  copy_by_name("parameter", network.parameters(), named_parameters(), dtype());
+  copy_by_name("statistic", network.statistics(), named_buffers(), dtype());
 }
 
 TorchResult TorchNetwork::forward(const torch::Tensor& input, NormMode mode,
                                   const std::vector<torch::Tensor>* imposed_spikes) {
   TorchResult result;
-  torch::Tensor signal =
+  const torch::Tensor whole_input =
       input.size(0) == active_steps_ ? input : input.expand({active_steps_, -1, -1, -1, -1});
+  const auto output_of = [&](int64_t stage) {
+    return stage < 0 ? whole_input : result.stages[stage].output;
+  };
   for (std::size_t index = 0; index < stages_.size(); ++index) {
     Stage& stage = stages_[index];
-    std::vector<torch::Tensor> currents;
-    for (int64_t i = 0; i < active_steps_; ++i) currents.push_back(apply_synapse(stage, signal[i]));
     TorchStageResult kept;
-    kept.current = torch::stack(currents);
-    const torch::Tensor drive = stage.norm->forward(kept.current, stage.first_step, mode);
+    torch::Tensor drive;
+    for (Branch& branch : stage.branches) {
+      torch::Tensor signal = output_of(branch.sources.front());
+      for (std::size_t s = 1; s < branch.sources.size(); ++s) {
+        signal = signal + output_of(branch.sources[s]);
+      }
+      const torch::Tensor frames = branch.module->current(signal.flatten(0, 1));
+      kept.currents.push_back(frames.unflatten(0, {active_steps_, -1}));
+      const torch::Tensor normalised =
+          branch.module->normalise(kept.currents.back(), stage.first_step, mode);
+      drive = drive.defined() ? drive + normalised : normalised;
+    }
     if (stage.readout) {
       const torch::Tensor voltage = drive.sum(0).flatten(1);
       result.logits = divide_by_steps_ ? voltage / static_cast<double>(steps_) : voltage;
-    } else if (stage.neuron.kind == "relu") {
-      kept.output = torch::relu(drive);
     } else {
       const torch::Tensor imposed =
           imposed_spikes != nullptr ? imposed_spikes->at(index) : torch::Tensor();
-      const NeuronRun run = propagation_ == Propagation::instant
-                                ? run_instant(drive, stage.neuron, imposed)
-                                : run_delayed(drive, stage.neuron, imposed);
+      const TorchNeuronsImpl::Run run = stage.neurons->forward(drive, imposed);
       kept.membrane = run.membrane;
-      kept.output = run.spikes;
+      kept.output = run.output;
     }
-    signal = kept.output;
     result.stages.push_back(std::move(kept));
   }
   return result;
-}
-
-torch::Tensor apply_synapse(const TorchNetwork::Stage& stage, torch::Tensor frames) {
-  for (const int64_t size : stage.pools) frames = pooled(frames, size);
-  if (stage.convolution) {
-    return torch::conv2d(frames, stage.weight, /*bias=*/{}, /*stride=*/1, /*padding=*/1);
-  }
-  return torch::linear(frames.flatten(1), stage.weight).unsqueeze(-1).unsqueeze(-1);
 }
 
 }  // namespace bntt

@@ -2,10 +2,13 @@
 
 #include <torch/nn/module.h>
 
+#include <map>
+#include <string>
 #include <vector>
 
 #include "bntt/network.h"
-#include "torch/torch_norm.h"
+#include "torch/torch_branch.h"
+#include "torch/torch_neurons.h"
 
 namespace bntt {
 
@@ -17,9 +20,9 @@ struct TorchOptions {
 
 /// All tensors are [step, batch, channel, y, x], over the stage's active steps.
 struct TorchStageResult {
-  torch::Tensor current;   ///< before the norm
-  torch::Tensor membrane;  ///< as compared with the threshold; undefined for ReLU and readout
-  torch::Tensor output;    ///< spikes or activations; undefined for the readout
+  std::vector<torch::Tensor> currents;  ///< of each branch, before bias and norm
+  torch::Tensor membrane;               ///< as compared with the threshold; undefined without one
+  torch::Tensor output;                 ///< spikes or real values; undefined for the readout
 };
 
 struct TorchResult {
@@ -28,37 +31,44 @@ struct TorchResult {
 };
 
 /// The network of a NetworkSpec in PyTorch's plain way, sharing nothing with our layers:
-/// convolutions and matrix products step by step, membranes as tensors in a loop over time,
-/// gradients by autograd. The oracle of the tests.
+/// convolutions and matrix products of LibTorch, membranes as tensors in a loop over time,
+/// gradients by autograd. The oracle of the tests. Its parameters and buffers have the names of
+/// Network::parameters() and Network::statistics().
 class TorchNetwork : public torch::nn::Module {
  public:
   explicit TorchNetwork(const NetworkSpec& spec, const TorchOptions& options = {});
 
-  /// Takes over weights, γ and running statistics.
+  /// Takes over parameters and running statistics. Throws Error unless both networks have the same
+  /// names and shapes.
   void load(const Network& network);
 
   /// `input`: [active step, batch, channel, y, x], or one step that stands for all. With
-  /// `imposed_spikes` (one tensor per hidden stage) those are handed on and reset the membranes,
-  /// while gradients come from the oracle's own membranes.
+  /// `imposed_spikes` (one tensor per hidden stage, undefined where it does not spike) those are
+  /// handed on and reset the membranes, while gradients come from the oracle's own membranes.
   TorchResult forward(const torch::Tensor& input, NormMode mode,
                       const std::vector<torch::Tensor>* imposed_spikes = nullptr);
 
+  struct Branch {
+    std::vector<int64_t> sources;  ///< stages whose outputs are added up; -1: the input
+    TorchBranch module = nullptr;
+  };
   struct Stage {
-    std::vector<int64_t> pools;  ///< before the synapse; size 0 averages the whole map
-    bool convolution = false;
+    std::string name;
     bool readout = false;
     NeuronSpec neuron;
     int64_t first_step = 0;
-    torch::Tensor weight;  ///< [out, in, 3, 3] or [out, in]
-    TorchNorm norm = nullptr;
+    std::vector<Branch> branches;
+    TorchNeurons neurons = nullptr;
   };
   const std::vector<Stage>& stages() const { return stages_; }
   int64_t active_steps() const { return active_steps_; }
   torch::Dtype dtype() const { return options_.dtype; }
 
  private:
-  void add_stages(const NetworkSpec& spec);
-  void add_stage(Stage stage, const NormSpec& norm, int64_t outputs, MapShape& map);
+  void add_stage(Stage stage, const std::vector<BranchSpec>& branches,
+                 const std::vector<PoolSpec>& pools, const MapShape& input);
+  Branch make_branch(const BranchSpec& spec, const std::vector<PoolSpec>& pools,
+                     const MapShape& input, const TorchNormPlace& place) const;
 
   int64_t steps_ = 0;
   int64_t active_steps_ = 0;
@@ -67,8 +77,5 @@ class TorchNetwork : public torch::nn::Module {
   TorchOptions options_;
   std::vector<Stage> stages_;
 };
-
-/// Pools, then weights: one step's frames [batch, channel, y, x] to its current.
-torch::Tensor apply_synapse(const TorchNetwork::Stage& stage, torch::Tensor frames);
 
 }  // namespace bntt

@@ -2,7 +2,7 @@
 
 #include <torch/torch.h>
 
-#include "base/check.h"
+#include "base/fail.h"
 
 namespace bntt {
 namespace {
@@ -11,68 +11,94 @@ torch::Tensor per_channel(const torch::Tensor& row) { return row.view({1, -1, 1,
 
 }  // namespace
 
-TorchNormImpl::TorchNormImpl(const NormSpec& spec, int64_t steps, int64_t channels,
-                             torch::Dtype dtype)
-    : spec_(spec) {
-  if (spec.kind == "none") return;
-  const bool own_steps = spec.kind == "bntt";
-  gain = register_parameter(
-      "gain", own_steps ? torch::ones({steps, channels}, dtype) : torch::ones({channels}, dtype));
-  if (spec.kind == "layer") return;
-  const int64_t rows = own_steps ? steps : 1;
-  running_mean = register_buffer("running_mean", torch::zeros({rows, channels}, dtype));
-  running_variance = register_buffer("running_variance", torch::ones({rows, channels}, dtype));
+TorchNormImpl::Group TorchNormImpl::group_of(const std::string& kind) {
+  if (kind == "none") return Group::none;
+  if (kind == "bntt" || kind == "bn") return Group::each_step;
+  if (kind == "bn-time" || kind == "tdbn" || kind == "tebn") return Group::all_steps;
+  if (kind == "layer") return Group::each_image;
+  fail("the LibTorch oracle has no norm '{}': write it in src/torch/torch_norm.cpp", kind);
 }
 
+TorchNormImpl::TorchNormImpl(const NormSpec& spec, const TorchNormPlace& place, torch::Dtype dtype)
+    : spec_(spec), place_(place), group_(group_of(spec.kind)) {
+  if (group_ == Group::none) return;
+  const std::vector<int64_t> rows = every_step_has_its_own()
+                                        ? std::vector<int64_t>{place.steps, place.channels}
+                                        : std::vector<int64_t>{place.channels};
+  const auto start = static_cast<double>(spec.gain_start);
+  gain = register_parameter("weight", torch::full(rows, start, dtype));
+  if (spec.shift) shift = register_parameter("bias", torch::zeros(rows, dtype));
+  if (spec.kind == "tebn") {
+    step_scale = register_parameter("step_scale", torch::ones({place.steps}, dtype));
+  }
+  if (group_ == Group::each_image) return;
+  running_mean = register_buffer("running_mean", torch::zeros(rows, dtype));
+  running_variance = register_buffer("running_var", torch::ones(rows, dtype));
+}
+
+/// y = γ x̂ + β; tdBN: y = γ αθ x̂ + β; TEBN: y_t = p_t (γ x̂_t + β).
 torch::Tensor TorchNormImpl::forward(const torch::Tensor& current, int64_t first_step,
                                      NormMode mode) {
-  if (spec_.kind == "none") return current;
-  if (spec_.kind == "bn-time") return normalise_all_steps(current, mode);
+  if (group_ == Group::none) return current;
+  const int64_t steps = current.size(0);
+  const auto rows_of_steps = [&](const torch::Tensor& rows) {
+    const torch::Tensor own =
+        every_step_has_its_own() ? rows.slice(0, first_step, first_step + steps) : rows;
+    return own.reshape({-1, 1, place_.channels, 1, 1});
+  };
+  torch::Tensor result = unit(current, first_step, mode);
+  if (spec_.kind == "tdbn") {
+    const double alpha = spec_.alpha > 0.0F ? static_cast<double>(spec_.alpha)
+                                            : 1.0 / std::sqrt(static_cast<double>(place_.branches));
+    result = alpha * place_.threshold * result;
+  }
+  result = rows_of_steps(gain) * result;
+  if (shift.defined()) result = result + rows_of_steps(shift);
+  if (spec_.kind == "tebn") {
+    const torch::Tensor of_steps = step_scale.slice(0, first_step, first_step + steps);
+    result = of_steps.view({-1, 1, 1, 1, 1}) * result;
+  }
+  return result;
+}
+
+torch::Tensor TorchNormImpl::unit(const torch::Tensor& current, int64_t first_step, NormMode mode) {
+  if (group_ == Group::all_steps) {
+    const torch::Tensor merged = current.flatten(0, 1);  // time is only more batch
+    return unit_of_channels(merged, first_step, mode).view_as(current);
+  }
   std::vector<torch::Tensor> steps;
   for (int64_t i = 0; i < current.size(0); ++i) {
-    steps.push_back(spec_.kind == "layer" ? normalise_each_image(current[i])
-                                          : normalise_one_step(current[i], first_step + i, mode));
+    steps.push_back(group_ == Group::each_image
+                        ? unit_of_images(current[i])
+                        : unit_of_channels(current[i], first_step + i, mode));
   }
   return torch::stack(steps);
 }
 
-torch::Tensor TorchNormImpl::normalise_one_step(const torch::Tensor& current, int64_t step,
-                                                NormMode mode) {
-  if (spec_.kind == "bntt") return normalise_channels(current, gain[step], step, mode);
-  BNTT_CHECK(spec_.kind == "bn");
-  return normalise_channels(current, gain, 0, mode);
-}
-
-torch::Tensor TorchNormImpl::normalise_all_steps(const torch::Tensor& current, NormMode mode) {
-  const torch::Tensor merged = current.flatten(0, 1);  // time is only more batch
-  return normalise_channels(merged, gain, 0, mode).view_as(current);
-}
-
-torch::Tensor TorchNormImpl::normalise_each_image(const torch::Tensor& current) const {
+torch::Tensor TorchNormImpl::unit_of_images(const torch::Tensor& current) const {
   const torch::Tensor mean = current.mean({1, 2, 3}, /*keepdim=*/true);
   const torch::Tensor variance = (current - mean).square().mean({1, 2, 3}, /*keepdim=*/true);
-  return per_channel(gain) * (current - mean) /
-         torch::sqrt(variance + static_cast<double>(spec_.epsilon));
+  return (current - mean) / torch::sqrt(variance + static_cast<double>(spec_.epsilon));
 }
 
 /// Batch statistics: biased variance for x̂, unbiased for the moving average.
-torch::Tensor TorchNormImpl::normalise_channels(const torch::Tensor& current,
-                                                const torch::Tensor& gain_row,
-                                                int64_t statistics_row, NormMode mode) {
-  torch::Tensor mean = running_mean[statistics_row].clone();
-  torch::Tensor variance = running_variance[statistics_row].clone();
+torch::Tensor TorchNormImpl::unit_of_channels(const torch::Tensor& current, int64_t step,
+                                              NormMode mode) {
+  torch::Tensor kept_mean = every_step_has_its_own() ? running_mean[step] : running_mean;
+  torch::Tensor kept_variance =
+      every_step_has_its_own() ? running_variance[step] : running_variance;
+  torch::Tensor mean = kept_mean.clone();
+  torch::Tensor variance = kept_variance.clone();
   if (mode == NormMode::batch) {
     mean = current.mean({0, 2, 3});
     variance = (current - per_channel(mean)).square().mean({0, 2, 3});
     const auto count = static_cast<double>(current.numel() / current.size(1));
     const auto newest = static_cast<double>(spec_.momentum);
     const torch::NoGradGuard observed_only;
-    running_mean[statistics_row].mul_(1.0 - newest).add_(mean, newest);
-    running_variance[statistics_row]
-        .mul_(1.0 - newest)
-        .add_(variance, newest * count / (count - 1.0));
+    kept_mean.mul_(1.0 - newest).add_(mean, newest);
+    kept_variance.mul_(1.0 - newest).add_(variance, newest * count / (count - 1.0));
   }
-  return per_channel(gain_row) * (current - per_channel(mean)) /
+  return (current - per_channel(mean)) /
          torch::sqrt(per_channel(variance) + static_cast<double>(spec_.epsilon));
 }
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 
 #include "base/random.h"
+#include "layers/neurons/neurons.h"
+#include "layers/norms/norm.h"
 
 namespace bntt {
 
@@ -89,45 +91,81 @@ Signal random_input(const NetworkSpec& spec, Encoding encoding, int64_t batch, u
 namespace {
 
 /// Without a norm, Xavier's weights leave the deeper stages of a short run silent.
-void enliven_stages_without_norm(Network& network) {
+void enliven_branches_without_norm(Network& network) {
   for (std::size_t stage = 0; stage + 1 < network.stages().size(); ++stage) {
-    if (network.gain(stage) != nullptr) continue;
-    for (Parameter& parameter : network.parameters()) {
-      if (parameter.name != network.stages()[stage].name + ".weight") continue;
-      const float bound = *std::max_element(parameter.value.begin(), parameter.value.end());
-      for (float& weight : parameter.value) weight = 1.2F * weight + 0.15F * bound;
+    const StagePlan& plan = network.stages()[stage];
+    for (std::size_t b = 0; b < plan.branches.size(); ++b) {
+      if (network.gain(stage, b) != nullptr) continue;
+      for (Parameter& parameter : network.parameters()) {
+        if (parameter.name != plan.branches[b].name + ".weight") continue;
+        const float bound = *std::max_element(parameter.value.begin(), parameter.value.end());
+        for (float& weight : parameter.value) weight = 1.2F * weight + 0.15F * bound;
+      }
     }
   }
+}
+
+Buffer<float> unremarkable_values(const Parameter& parameter, uint64_t seed) {
+  const int64_t size = parameter.value.size();
+  switch (parameter.group) {
+    case ParameterGroup::weight:
+      return parameter.value;
+    case ParameterGroup::gain:
+      return random_values(size, 0.6F, 1.4F, seed);
+    case ParameterGroup::shift:
+    case ParameterGroup::bias:
+      return random_values(size, -0.2F, 0.3F, seed);
+    case ParameterGroup::neuron:
+      break;
+  }
+  Buffer<float> values = random_values(size, -0.4F, 0.4F, seed);
+  for (int64_t i = 0; i < size; ++i) values[i] += parameter.value[i];
+  return values;
 }
 
 }  // namespace
 
 void make_unremarkable(Network& network, Encoding encoding, int64_t batch) {
-  enliven_stages_without_norm(network);
+  enliven_branches_without_norm(network);
   uint64_t seed = 1000;
   for (Parameter& parameter : network.parameters()) {
-    if (parameter.kind != Parameter::Kind::gain) continue;
-    parameter.value = random_values(parameter.value.size(), 0.6F, 1.4F, ++seed);
+    if (parameter.group == ParameterGroup::weight) continue;
+    parameter.value = unremarkable_values(parameter, ++seed);
   }
   for (int warm_up = 0; warm_up < 4; ++warm_up) {
     network.forward(random_input(network.spec(), encoding, batch, ++seed), NormMode::batch);
   }
 }
 
-std::string name_of(std::string kind) {
-  switch (kind) {
-    case "none":
-      return "none";
-    case "bntt":
-      return "bntt";
-    case "bn":
-      return "bn";
-    case "bn-time":
-      return "bn_time";
-    case "layer":
-      return "layer";
+void set_break_even(Network& network, float break_even) {
+  network.set_break_even(
+      std::vector<BreakEven>(network.break_even().size(), {break_even, break_even}));
+}
+
+std::vector<std::string> norm_names() {
+  std::vector<std::string> names;
+  for (const NormEntry& entry : norm_table()) names.emplace_back(entry.name);
+  return names;
+}
+
+std::vector<std::string> real_norm_names() {
+  std::vector<std::string> names = norm_names();
+  std::erase(names, "none");
+  return names;
+}
+
+std::vector<std::string> spiking_neuron_names() {
+  std::vector<std::string> names;
+  for (const NeuronEntry& entry : neuron_table()) {
+    const StagePlan plan{.neuron = {.kind = entry.name}};
+    if (plan.spikes()) names.emplace_back(entry.name);
   }
-  return "unknown";
+  return names;
+}
+
+std::string name_of(std::string kind) {
+  std::replace(kind.begin(), kind.end(), '-', '_');
+  return kind;
 }
 
 std::string name_of(SurrogateKind kind) {
@@ -165,6 +203,8 @@ std::string name_of(Propagation propagation) {
 }
 
 std::string name_of(Reset reset) { return reset == Reset::soft ? "soft" : "hard"; }
+
+std::string name_of(Fire fire) { return fire == Fire::gt ? "gt" : "ge"; }
 
 std::string name_of(NormMode mode) { return mode == NormMode::batch ? "training" : "evaluation"; }
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "bntt/network.h"
 
@@ -32,15 +33,26 @@ Signal random_input(const NetworkSpec& spec, Encoding encoding, int64_t batch, u
 Buffer<float> random_values(int64_t size, float low, float high, uint64_t seed);
 std::vector<int64_t> random_labels(int64_t batch, int64_t classes, uint64_t seed);
 
-/// Moves γ off 1 and running statistics off their start, so that neither can be forgotten unseen,
-/// and makes sure that every stage has something to say.
+/// Moves every parameter but the weights, and the running statistics, off their start, so that none
+/// can be forgotten unseen, and makes sure that every stage has something to say.
 void make_unremarkable(Network& network, Encoding encoding, int64_t batch);
 
+/// Walks every convolution of spikes (100) or computes it densely (-1), in all branches.
+void set_break_even(Network& network, float break_even);
+
+/// Every kind there is: a norm or neuron without an oracle makes the tests fail.
+std::vector<std::string> norm_names();
+/// Without `none`, which has no numbers.
+std::vector<std::string> real_norm_names();
+std::vector<std::string> spiking_neuron_names();
+
+/// A kind as part of a test's name.
 std::string name_of(std::string kind);
 std::string name_of(SurrogateKind kind);
 std::string name_of(Encoding encoding);
 std::string name_of(Propagation propagation);
 std::string name_of(Reset reset);
+std::string name_of(Fire fire);
 std::string name_of(NormMode mode);
 
 }  // namespace bntt

@@ -26,9 +26,9 @@ LiteralResult run_literally(TorchNetwork& network, const NetworkSpec& spec,
   for (int64_t step = 0; step < spec.steps; ++step) {
     torch::Tensor signal = input[step];
     for (std::size_t l = 0; l < stages.size(); ++l) {
-      const torch::Tensor current = apply_synapse(stages[l], signal);
-      TorchNorm norm = stages[l].norm;
-      const torch::Tensor drive = norm->forward(current.unsqueeze(0), step, mode)[0];
+      TorchBranch branch = stages[l].branches.front().module;
+      const torch::Tensor current = branch->current(signal);
+      const torch::Tensor drive = branch->normalise(current.unsqueeze(0), step, mode)[0];
       torch::Tensor& u = membranes[l];
       if (!u.defined()) u = torch::zeros_like(drive);
       if (stages[l].readout) {
@@ -93,20 +93,21 @@ TEST_P(DelayedLoop, StageByStageEqualsOneLoopOverTime) {
   (weights * result.logits).sum().backward();
   for (std::size_t l = 0; l < staged.stages().size(); ++l) {
     SCOPED_TRACE(l);
-    const auto& ours = staged.stages()[l];
-    const auto& theirs = literal.stages()[l];
-    EXPECT_GT(theirs.weight.grad().norm().item<double>(), 0.0);
-    EXPECT_LT(relative_error(ours.weight.grad(), theirs.weight.grad()), 1e-10);
-    if (!ours.norm->gain.defined()) continue;
-    EXPECT_LT(relative_error(ours.norm->gain.grad(), theirs.norm->gain.grad()), 1e-10);
+    const auto& ours = staged.stages()[l].branches.front().module;
+    const auto& theirs = literal.stages()[l].branches.front().module;
+    EXPECT_GT(theirs->weight.grad().norm().item<double>(), 0.0);
+    EXPECT_LT(relative_error(ours->weight.grad(), theirs->weight.grad()), 1e-10);
+    if (!ours->norm->gain.defined()) continue;
+    EXPECT_LT(relative_error(ours->norm->gain.grad(), theirs->norm->gain.grad()), 1e-10);
+    const int64_t first_step = staged.stages()[l].first_step;
     const auto window = [&](const torch::Tensor& rows) {
-      return rows.slice(0, ours.first_step, ours.first_step + staged.active_steps());
+      return rows.slice(0, first_step, first_step + staged.active_steps());
     };
-    EXPECT_LT(relative_error(window(ours.norm->running_mean), window(theirs.norm->running_mean)),
+    EXPECT_LT(relative_error(window(ours->norm->running_mean), window(theirs->norm->running_mean)),
               1e-12);
-    EXPECT_LT(
-        relative_error(window(ours.norm->running_variance), window(theirs.norm->running_variance)),
-        1e-12);
+    EXPECT_LT(relative_error(window(ours->norm->running_variance),
+                             window(theirs->norm->running_variance)),
+              1e-12);
   }
   const torch::Tensor literal_gradient = whole.grad().slice(0, 0, staged.active_steps());
   EXPECT_LT(relative_error(reaching.grad(), literal_gradient), 1e-10);

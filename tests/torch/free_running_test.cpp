@@ -16,7 +16,7 @@ constexpr int64_t kBatch = 3;
 /// rounds, membranes land on the threshold itself, and the spikes of any right implementation are
 /// the same bits. Convolutions are walked: Winograd's algorithm divides by 6.
 void make_dyadic(Network& network) {
-  network.set_break_even(std::vector<BreakEven>(network.stages().size(), {100.0F, 100.0F}));
+  set_break_even(network, 100.0F);
   uint64_t seed = 300;
   for (Parameter& parameter : network.parameters()) {
     parameter.value = random_values(parameter.value.size(), -3.2F, 3.8F, ++seed);

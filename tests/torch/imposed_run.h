@@ -11,11 +11,11 @@ class ImposedRun {
   /// Runs both; with NormMode::batch, the network's running statistics move on.
   ImposedRun(Network& network, const Signal& input, NormMode mode);
 
-  /// Spikes on the right side of the threshold or within 1e-5 of it; currents, running statistics
-  /// and logits equal; every hidden stage both fires and rests somewhere.
+  /// Spikes on the right side of the threshold or within 1e-5 of it; currents, real-valued outputs,
+  /// running statistics and logits equal; every spiking stage both fires and rests somewhere.
   void expect_forward_agrees() const;
 
-  /// Gradients of every parameter and of the input.
+  /// Gradients of every parameter, found by its name, and of the input.
   void expect_backward_agrees(const Buffer<float>& logits_gradient,
                               const torch::Tensor& oracle_loss);
   /// Both at once, with a random gradient at the logits.
@@ -26,14 +26,20 @@ class ImposedRun {
   const torch::Tensor& oracle_input() const { return input_; }
 
  private:
-  void expect_spikes_allowed(std::size_t stage) const;
-  void expect_statistics_agree(std::size_t stage) const;
-  void expect_gradient_agrees(const Parameter& parameter, const torch::Tensor& oracle_values,
-                              std::size_t stage) const;
+  void expect_branches_agree(std::size_t stage) const;
+  void expect_output_agrees(std::size_t stage) const;
+  void expect_statistics_agree() const;
+  void expect_gradient_agrees(const Parameter& parameter, const torch::Tensor& gradient) const;
+  void expect_cancelled(const torch::Tensor& bias_gradient,
+                        const torch::Tensor& current_gradient) const;
+  /// The stage to which a parameter or statistic of this name belongs.
+  const StagePlan& stage_of(const std::string& name) const;
+  /// ∂L/∂current of a bias whose gradient is zero, since a norm subtracts it again; else undefined.
+  torch::Tensor current_of_cancelled_bias(const Parameter& parameter) const;
 
   Network& network_;
   TorchNetwork oracle_;
-  std::vector<RunningStatistics> statistics_before_;
+  std::vector<Statistic> statistics_before_;
   Trace trace_;
   torch::Tensor input_;
   TorchResult result_;

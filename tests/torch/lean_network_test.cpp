@@ -44,16 +44,20 @@ TEST_P(LeanNetworkTest, HasTheOraclesLogitsAndGradients) {
     EXPECT_TRUE(torch::allclose(logits, expected, 1e-9, 1e-9));
     torch::cross_entropy_loss(expected, labels).backward();
     torch::cross_entropy_loss(logits, labels).backward();
-    const auto parameters = lean.parameters();
-    std::size_t next = 0;
+    const auto ours = lean.named_parameters();
+    const auto expected_gradients = oracle.named_parameters();
+    ASSERT_EQ(ours.size(), expected_gradients.size());
     for (const TorchNetwork::Stage& stage : oracle.stages()) {
-      const torch::Tensor weight = parameters.at(next++).grad();
+      SCOPED_TRACE(stage.name);
+      const torch::Tensor weight = ours[stage.name + "_weight"].grad();
+      const torch::Tensor expected_weight = expected_gradients[stage.name + ".weight"].grad();
       EXPECT_TRUE(
-          torch::allclose(weight.reshape_as(stage.weight), stage.weight.grad(), 1e-8, 1e-10));
+          torch::allclose(weight.reshape_as(expected_weight), expected_weight, 1e-8, 1e-10));
       EXPECT_GT(weight.abs().max().item<double>(), 0.0);
-      if (!stage.norm->gain.defined()) continue;
-      EXPECT_TRUE(
-          torch::allclose(parameters.at(next++).grad(), stage.norm->gain.grad(), 1e-8, 1e-10));
+      if (stage.readout) continue;
+      EXPECT_TRUE(torch::allclose(ours[stage.name + "_gain"].grad(),
+                                  expected_gradients[stage.name + ".norm.weight"].grad(), 1e-8,
+                                  1e-10));
     }
   }
 }
@@ -89,6 +93,10 @@ TEST(LeanNetwork, RefusesWhatItDoesNotDo) {
   EXPECT_THROW(lean_of({.steps = 2, .width = 0.1, .norm = {.kind = "layer"}}), Error);
   EXPECT_THROW(lean_of({.steps = 2, .width = 0.1, .neuron = {.reset = Reset::hard}}), Error);
   EXPECT_THROW(lean_of({.width = 0.1, .propagation = Propagation::delayed}), Error);
+  EXPECT_THROW(lean_of({.steps = 2, .width = 0.1, .neuron = {.fire = Fire::ge}}), Error);
+  EXPECT_THROW(lean_of({.steps = 2, .width = 0.1, .neuron = {.surrogate = {.width = 0.5F}}}),
+               Error);
+  EXPECT_THROW(lean_of({.steps = 2, .width = 0.1, .neuron = {.kind = "plif"}}), Error);
 }
 
 }  // namespace

@@ -18,8 +18,7 @@ void expect_agreement(const NetworkSpec& spec, Encoding encoding, NormMode mode)
   for (const float break_even : {100.0F, -1.0F}) {
     SCOPED_TRACE(break_even > 0.0F ? "walked" : "dense");
     Network network(spec, /*seed=*/5);
-    network.set_break_even(
-        std::vector<BreakEven>(network.stages().size(), {break_even, break_even}));
+    set_break_even(network, break_even);
     make_unremarkable(network, encoding, kBatch);
     ImposedRun(network, random_input(spec, encoding, kBatch, /*seed=*/11), mode)
         .expect_all_agrees();
@@ -46,18 +45,15 @@ TEST_P(EveryDynamics, AgreesWithOracle) {
                    Encoding::signed_spikes, mode);
 }
 
-INSTANTIATE_TEST_SUITE_P(Oracle, EveryDynamics,
-                         testing::Combine(testing::Values("none", "bntt", "bn", "bn-time", "layer"),
-                                          testing::Values(Reset::soft, Reset::hard),
-                                          testing::Bool(), testing::ValuesIn(kPropagations),
-                                          testing::ValuesIn(kModes)),
-                         [](const auto& test) {
-                           return name_of(std::get<0>(test.param)) + "_" +
-                                  name_of(std::get<1>(test.param)) +
-                                  (std::get<2>(test.param) ? "_detached_" : "_attached_") +
-                                  name_of(std::get<3>(test.param)) + "_" +
-                                  name_of(std::get<4>(test.param));
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    Oracle, EveryDynamics,
+    testing::Combine(testing::ValuesIn(norm_names()), testing::Values(Reset::soft, Reset::hard),
+                     testing::Bool(), testing::ValuesIn(kPropagations), testing::ValuesIn(kModes)),
+    [](const auto& test) {
+      return name_of(std::get<0>(test.param)) + "_" + name_of(std::get<1>(test.param)) +
+             (std::get<2>(test.param) ? "_detached_" : "_attached_") +
+             name_of(std::get<3>(test.param)) + "_" + name_of(std::get<4>(test.param));
+    });
 
 class EverySurrogate : public testing::TestWithParam<std::tuple<SurrogateKind, Propagation>> {};
 
@@ -99,8 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
     Oracle, EveryEncoding,
     testing::Combine(testing::Values(Encoding::signed_spikes, Encoding::unsigned_spikes,
                                      Encoding::counts, Encoding::direct, Encoding::real_frames),
-                     testing::Values("none", "bntt", "bn", "bn-time", "layer"),
-                     testing::ValuesIn(kPropagations)),
+                     testing::ValuesIn(norm_names()), testing::ValuesIn(kPropagations)),
     [](const auto& test) {
       return name_of(std::get<0>(test.param)) + "_" + name_of(std::get<1>(test.param)) + "_" +
              name_of(std::get<2>(test.param));
@@ -117,8 +112,8 @@ TEST_P(EveryReadout, AgreesWithOracle) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Oracle, EveryReadout,
-                         testing::Combine(testing::Values("none", "bntt", "bn", "bn-time", "layer"),
-                                          testing::Bool(), testing::ValuesIn(kPropagations)),
+                         testing::Combine(testing::ValuesIn(norm_names()), testing::Bool(),
+                                          testing::ValuesIn(kPropagations)),
                          [](const auto& test) {
                            return name_of(std::get<0>(test.param)) +
                                   (std::get<1>(test.param) ? "_divided_" : "_undivided_") +
@@ -139,8 +134,8 @@ TEST(Oracle, IntegrateAndFire) {
 }
 
 TEST(Oracle, OtherEpsilonAndMomentum) {
-  for (const std::string kind : {"bntt", "bn", "bn-time", "layer"}) {
-    SCOPED_TRACE(name_of(kind));
+  for (const std::string& kind : real_norm_names()) {
+    SCOPED_TRACE(kind);
     expect_agreement_in_both_modes(
         small_network({.norm = {.kind = kind, .epsilon = 0.05F, .momentum = 0.37F}}));
   }
@@ -179,14 +174,16 @@ TEST(Oracle, OtherChains) {
 
 class EveryAnn : public testing::TestWithParam<std::string> {};
 
+// With a small ε a norm would take back any scale that the stage before put before its ReLU: the
+// gradient of such a scale (tebn has one) would be rounding alone.
 TEST_P(EveryAnn, AgreesWithOracle) {
   expect_agreement_in_both_modes(
-      small_network({.norm = {.kind = GetParam()}, .neuron = {.kind = "relu"}, .steps = 1}),
+      small_network(
+          {.norm = {.kind = GetParam(), .epsilon = 0.3F}, .neuron = {.kind = "relu"}, .steps = 1}),
       Encoding::direct);
 }
 
-INSTANTIATE_TEST_SUITE_P(Oracle, EveryAnn,
-                         testing::Values("none", "bntt", "bn", "bn-time", "layer"),
+INSTANTIATE_TEST_SUITE_P(Oracle, EveryAnn, testing::ValuesIn(norm_names()),
                          [](const auto& test) { return name_of(test.param); });
 
 }  // namespace

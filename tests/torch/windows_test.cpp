@@ -98,7 +98,7 @@ TEST_P(Windows, OfAnyLengthGiveTheBitsOfOneForwardPass) {
 
 INSTANTIATE_TEST_SUITE_P(
     Chain, Windows,
-    testing::Combine(testing::Values("none", "bntt", "bn", "bn-time", "layer"),
+    testing::Combine(testing::ValuesIn(norm_names()),
                      testing::Values(Propagation::instant, Propagation::delayed),
                      testing::Values(Reset::soft, Reset::hard),
                      testing::Values(Encoding::signed_spikes, Encoding::direct)),
