@@ -76,8 +76,7 @@ struct BranchCost {
 };
 
 PhaseCost phase_cost(const StagePlan& plan, const std::vector<BranchCost>& branches,
-                     Precision precision, StagePhase phase, double seconds,
-                     int64_t neuron_frames) {
+                     Precision precision, StagePhase phase, double seconds, int64_t neuron_frames) {
   PhaseCost cost{.name = kPhaseNames.at(static_cast<std::size_t>(phase)), .seconds = seconds};
   const auto outputs = static_cast<double>(plan.output.size());
   const double bytes = bytes_per_neuron_step(phase, precision) * outputs;

@@ -89,8 +89,7 @@ TEST(Neurons, IntegrateAndFireIgnoresTheLeak) {
 // Constant currents x for T = 100 steps: soft ⌊Tx/θ⌋ with >=, ⌈Tx/θ⌉ − 1 with >.
 TEST(Neurons, FireAtTheThresholdOrOnlyAboveIt) {
   const auto count = [](float current, Reset reset, Fire fire) {
-    const auto spikes =
-        spikes_of({.kind = "if", .fire = fire, .reset = reset}, current, 100);
+    const auto spikes = spikes_of({.kind = "if", .fire = fire, .reset = reset}, current, 100);
     return std::ranges::count(spikes, 1);
   };
   EXPECT_EQ(count(0.25F, Reset::soft, Fire::ge), 25);
