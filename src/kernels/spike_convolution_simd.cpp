@@ -35,19 +35,19 @@ HWY_INLINE int32_t* AppendBits(SpikeWord bits, int32_t first, int32_t* next) {
 
 /// The channels that spike at each pooled pixel, in the order of the window's pixels; none at
 /// pixels of columns that no output sees.
+template <bool skips_columns>
 void ListByPixel(const SpikeConvolution& convolution, const SpikeWord* frame,
                  const SpikeLists& lists) {
   const PooledMap& map = convolution.map;
   const MapShape pooled = map.pooled();
   const int64_t words = (map.source.channels + kSpikesPerWord - 1) / kSpikesPerWord;
-  const bool skips_columns = convolution.geometry.stride > convolution.geometry.kernel;
   int32_t* next = lists.entries;
   int32_t* start = lists.starts;
   *start++ = 0;
   for (int64_t y = 0; y < pooled.height; ++y) {
     for (int64_t x = 0; x < pooled.width; ++x) {
       const bool skipped = skips_columns && !is_seen(convolution.geometry, x);
-      for (int64_t dy = 0; dy < map.pool_height && !skipped; ++dy) {
+      for (int64_t dy = 0; !skipped && dy < map.pool_height; ++dy) {
         const SpikeWord* pixels =
             frame + ((y * map.pool_height + dy) * map.source.width + x * map.pool_width) * words;
         for (int64_t w = 0; w < map.pool_width * words; ++w) {
@@ -63,8 +63,12 @@ void ListColumnsSimd(const SpikeConvolution& convolution, const SpikeWord* frame
                      const SpikeLists& by_pixel, const SpikeLists& columns) {
   using Integers = hn::RebindToSigned<Tag>;
   static_assert(hn::MaxLanes(Integers()) <= kListSlack);
-  ListByPixel(convolution, frame, by_pixel);
   const ConvGeometry& geometry = convolution.geometry;
+  if (geometry.stride > geometry.kernel) {
+    ListByPixel<true>(convolution, frame, by_pixel);
+  } else {
+    ListByPixel<false>(convolution, frame, by_pixel);
+  }
   const MapShape pooled = convolution.map.pooled();
   const auto lanes = static_cast<int32_t>(hn::Lanes(Integers()));
   int32_t* next = columns.entries;

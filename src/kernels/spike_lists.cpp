@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <bit>
+#include <type_traits>
 
 #include "kernels/spike_convolution.h"
 
@@ -8,16 +9,6 @@ namespace {
 
 int64_t words_per_pixel(const PooledMap& map) {
   return (map.source.channels + kSpikesPerWord - 1) / kSpikesPerWord;
-}
-
-/// Calls visit(channel) for every set bit of a pixel, in order.
-template <typename Visit>
-inline void for_each_spike(const SpikeWord* pixel, int64_t words, const Visit& visit) {
-  for (int64_t w = 0; w < words; ++w) {
-    for (SpikeWord bits = pixel[w]; bits != 0; bits &= bits - 1) {
-      visit(static_cast<int32_t>(w * kSpikesPerWord + std::countr_zero(bits)));
-    }
-  }
 }
 
 /// Where the first taps of its class put an input row or column: at the output `place`, counted
@@ -72,29 +63,62 @@ inline void for_each_pixel(const SpikeConvolution& convolution, const SpikePlane
   }
 }
 
-}  // namespace
+// What is done with the words of one pixel is kept out of the loops over pixels: inside them its
+// few values would not stay in registers. `Count` is a number, or a constant where the compiler
+// should know it.
 
-void list_by_channel(const SpikeConvolution& convolution, const SpikePlane& plane,
-                     const SpikeLists& lists) {
+template <typename Count>
+[[gnu::noinline]] void count_spikes_by_channel(const SpikeWord* pixel, int64_t words,
+                                               Count lists_per_channel, int32_t* counts) {
+  for (int64_t w = 0; w < words; ++w) {
+    for (SpikeWord bits = pixel[w]; bits != 0; bits &= bits - 1) {
+      ++counts[std::countr_zero(bits) * lists_per_channel];
+    }
+    counts += kSpikesPerWord * lists_per_channel;
+  }
+}
+
+template <typename Count>
+[[gnu::noinline]] void append_to_channels(const SpikeWord* pixel, int64_t words,
+                                          Count lists_per_channel, int32_t place, int32_t* next,
+                                          int32_t* entries) {
+  for (int64_t w = 0; w < words; ++w) {
+    for (SpikeWord bits = pixel[w]; bits != 0; bits &= bits - 1) {
+      entries[next[std::countr_zero(bits) * lists_per_channel]++] = place;
+    }
+    next += kSpikesPerWord * lists_per_channel;
+  }
+}
+
+template <typename Count>
+void list_by_channel_and_class(const SpikeConvolution& convolution, const SpikePlane& plane,
+                               const SpikeLists& lists, Count lists_per_channel) {
   const int64_t words = words_per_pixel(convolution.map);
-  const int64_t lists_per_channel =
-      tap_classes(convolution.geometry) * tap_classes(convolution.geometry);
   const int64_t count = convolution.map.source.channels * lists_per_channel;
   // Count, turn counts into starts, fill; starts are kept one place ahead while filling.
   std::fill_n(lists.starts, count + 1, 0);
   for_each_pixel(convolution, plane, [&](int64_t of_class, int32_t, const SpikeWord* pixel) {
-    int32_t* counts = lists.starts + of_class + 1;
-    for_each_spike(pixel, words, [&](int32_t channel) { ++counts[channel * lists_per_channel]; });
+    count_spikes_by_channel(pixel, words, lists_per_channel, lists.starts + of_class + 1);
   });
   for (int64_t i = 0; i < count; ++i) lists.starts[i + 1] += lists.starts[i];
   for_each_pixel(convolution, plane, [&](int64_t of_class, int32_t place, const SpikeWord* pixel) {
-    int32_t* next = lists.starts + of_class;
-    for_each_spike(pixel, words, [&](int32_t channel) {
-      lists.entries[next[channel * lists_per_channel]++] = place;
-    });
+    append_to_channels(pixel, words, lists_per_channel, place, lists.starts + of_class,
+                       lists.entries);
   });
   for (int64_t i = count; i > 0; --i) lists.starts[i] = lists.starts[i - 1];
   lists.starts[0] = 0;
+}
+
+}  // namespace
+
+void list_by_channel(const SpikeConvolution& convolution, const SpikePlane& plane,
+                     const SpikeLists& lists) {
+  const int64_t classes = tap_classes(convolution.geometry);
+  if (classes == 1) {
+    list_by_channel_and_class(convolution, plane, lists, std::integral_constant<int64_t, 1>{});
+  } else {
+    list_by_channel_and_class(convolution, plane, lists, classes * classes);
+  }
 }
 
 }  // namespace bntt::kernels
