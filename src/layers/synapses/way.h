@@ -102,6 +102,7 @@ SynapseWays make_ways(const BranchPlan& plan);
 inline double walking_cost(double density, double break_even) {
   return break_even > 0.0 ? density / break_even : std::numeric_limits<double>::infinity();
 }
-inline constexpr double kReferenceCost = 1e6;
+/// Never chosen while there is another way.
+inline constexpr double kReferenceCost = std::numeric_limits<double>::infinity();
 
 }  // namespace bntt
