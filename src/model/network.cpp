@@ -170,8 +170,8 @@ std::shared_ptr<const PreparedNetwork> Network::prepare() const {
     auto& of_stage = prepared->stages.emplace_back();
     for (std::size_t b = 0; b < stages_[i]->branches().size(); ++b) {
       const auto of_synapse = part_of(parameters_, ranges_[i].branches[b].synapse);
-      of_stage.push_back(stages_[i]->branches()[b].synapse().prepare(
-          BranchNumbers{.synapse = of_synapse}.weights()));
+      of_stage.push_back(
+          std::make_unique<PreparedWeights>(BranchNumbers{.synapse = of_synapse}.weights()));
     }
   }
   return prepared;
@@ -266,10 +266,13 @@ void Network::backward(Trace trace, const Buffer<float>& logits_gradient,
       const std::vector<int64_t>& sources = plan.branches[b].sources;
       ArrivingGradient gradient =
           at_source(plan.branches[b], output_of(sources.front()), std::move(at_inputs[b]));
-      for (std::size_t s = 0; s < sources.size(); ++s) {
-        ArrivingGradient& sum = sources[s] == BranchPlan::kInput ? at_input : arriving[sources[s]];
-        add_gradient(sum, s + 1 == sources.size() ? std::move(gradient) : gradient);
+      const auto sum_at = [&](int64_t source) -> ArrivingGradient& {
+        return source == BranchPlan::kInput ? at_input : arriving[source];
+      };
+      for (std::size_t s = 0; s + 1 < sources.size(); ++s) {
+        add_gradient(sum_at(sources[s]), gradient);
       }
+      add_gradient(sum_at(sources.back()), std::move(gradient));
     }
     trace.stages.pop_back();
   }

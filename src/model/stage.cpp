@@ -96,26 +96,32 @@ std::vector<Buffer<float>> Stage::backward(const Inputs& inputs, StageTrace trac
     arriving.values = Buffer<float>();
   }
 
-  // The same ∂L/∂v goes to every branch; the last one may overwrite it.
   std::vector<Buffer<float>> at_inputs;
-  for (std::size_t b = 0; b < branches_.size(); ++b) {
-    BranchTrace& own = trace.branches[b];
-    if (branches_.size() > 1) {
-      const PhaseTimer timer(plan_.name, StagePhase::neuron_backward);
-      sums = zero_sums(branches_[b].row_split(shape));
-      for_each_row_block(
-          shape, sums,
-          [&](const kernels::PixelBlock& block, const kernels::GradientSums& row_sums) {
-            kernels::kernels().gradient_sums(shape, affine_of(own.norm), currents_of(own, shape),
-                                             gradient.data(), block, row_sums);
-          });
-    }
-    const bool last = b + 1 == branches_.size();
-    Buffer<float> of_branch = last ? std::move(gradient) : gradient;
-    at_inputs.push_back(branches_[b].backward(*inputs[b], std::move(own), numbers.branches[b],
-                                              options.mode, std::move(sums), std::move(of_branch),
-                                              gradients.branches[b], gradients.wants_input[b]));
+  const auto continue_in = [&](std::size_t b, RowGradientSums rows, Buffer<float> at_branch) {
+    at_inputs.push_back(branches_[b].backward(
+        *inputs[b], std::move(trace.branches[b]), numbers.branches[b], options.mode,
+        std::move(rows), std::move(at_branch), gradients.branches[b], gradients.wants_input[b]));
+  };
+  if (branches_.size() == 1) {
+    continue_in(0, std::move(sums), std::move(gradient));
+    return at_inputs;
   }
+  // The same ∂L/∂v goes to every branch; the last one may overwrite it.
+  const auto sums_of = [&](std::size_t b) {
+    const PhaseTimer timer(plan_.name, StagePhase::neuron_backward);
+    const BranchTrace& own = trace.branches[b];
+    RowGradientSums rows = zero_sums(branches_[b].row_split(shape));
+    for_each_row_block(
+        shape, rows, [&](const kernels::PixelBlock& block, const kernels::GradientSums& row_sums) {
+          kernels::kernels().gradient_sums(shape, affine_of(own.norm), currents_of(own, shape),
+                                           gradient.data(), block, row_sums);
+        });
+    return rows;
+  };
+  const std::size_t last = branches_.size() - 1;
+  for (std::size_t b = 0; b < last; ++b) continue_in(b, sums_of(b), gradient);
+  RowGradientSums rows_of_last = sums_of(last);
+  continue_in(last, std::move(rows_of_last), std::move(gradient));
   return at_inputs;
 }
 

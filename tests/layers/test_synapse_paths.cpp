@@ -104,7 +104,7 @@ Results run(const BranchPlan& plan, const Signal& input, const BreakEven& break_
   Results results{Buffer<float>(frames * plan.output.size()), Buffer<float>(plan.weights)};
   std::vector<int> heard_of(frames, 0);
   results.current.fill(std::numeric_limits<float>::quiet_NaN());
-  synapse.forward(input, *synapse.prepare(weights.data()), results.current.data(),
+  synapse.forward(input, PreparedWeights(weights.data()), results.current.data(),
                   [&](int64_t first, int64_t end, const float* written) {
                     EXPECT_EQ(written, results.current.data() + first * plan.output.size());
                     const bool complete =
@@ -234,7 +234,7 @@ TEST_P(SynapsePaths, CurrentsThatNobodyKeepsAreTheSame) {
     const Buffer<float> weights = numbers(GetParam().weights, 1);
     Buffer<float> seen(kept.current.size());
     const int64_t size = GetParam().output.size();
-    synapse.forward(input, *synapse.prepare(weights.data()), nullptr,
+    synapse.forward(input, PreparedWeights(weights.data()), nullptr,
                     [&](int64_t first, int64_t end, const float* currents) {
                       std::copy_n(currents, (end - first) * size, seen.data() + first * size);
                     });
@@ -252,10 +252,10 @@ TEST(DenseSynapse, GroupsOfFramesAreTheBitsOfEachFrameAlone) {
   }
   const Synapse synapse(plan);
   const Buffer<float> weights = numbers(plan.weights, 1);
-  const auto prepared = synapse.prepare(weights.data());
+  const PreparedWeights prepared(weights.data());
   const auto current_of = [&](const Signal& input) {
     Buffer<float> current(stored_frames(input) * plan.output.size());
-    synapse.forward(input, *prepared, current.data(), [](int64_t, int64_t, const float*) {});
+    synapse.forward(input, prepared, current.data(), [](int64_t, int64_t, const float*) {});
     return current;
   };
   const Buffer<float> together = current_of(spikes);
@@ -292,8 +292,8 @@ Buffer<float> rows_of(const BranchPlan& plan, const SpikeTrain& spikes,
   EXPECT_TRUE(synapse.makes_rows(input));
   const Buffer<float> weights = numbers(plan.weights, 1);
   const MapShape& map = plan.output;
-  const auto prepared = synapse.prepare(weights.data());
-  const auto rows = synapse.rows(input, *prepared);
+  const PreparedWeights prepared(weights.data());
+  const auto rows = synapse.rows(input, prepared);
   const int64_t width = synapse.block_channels();
   std::vector<float> scratch(map.width * width);
   Buffer<float> current(spikes.steps() * spikes.batch() * map.size());

@@ -62,9 +62,9 @@ void expect_same_as_numbers(const BranchPlan& plan) {
   const int64_t outputs = kSteps * kBatch * plan.output.size();
   Buffer<float> from_planes(outputs);
   Buffer<float> from_values(outputs);
-  const auto prepared = synapse.prepare(weights.data());
-  synapse.forward(input.planes, *prepared, from_planes.data(), kNobody);
-  synapse.forward(input.values, *prepared, from_values.data(), kNobody);
+  const PreparedWeights prepared(weights.data());
+  synapse.forward(input.planes, prepared, from_planes.data(), kNobody);
+  synapse.forward(input.values, prepared, from_values.data(), kNobody);
   expect_near(from_planes, from_values);
 
   Buffer<float> gradient(outputs);

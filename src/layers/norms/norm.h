@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <utility>
 
 #include "bntt/network_spec.h"
 #include "bntt/norm_state.h"
@@ -79,7 +80,7 @@ struct StepAffineGradient {
 /// which it declares them.
 class Norm {
  public:
-  Norm(const NormSpec& spec, const NormPlace& place) : spec_(spec), place_(place) {}
+  Norm(NormSpec spec, const NormPlace& place) : spec_(std::move(spec)), place_(place) {}
   virtual ~Norm() = default;
 
   /// γ (`weight`), and β (`bias`) where the spec has a shift: [step, channel] or [channel].

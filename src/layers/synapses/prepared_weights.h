@@ -8,7 +8,8 @@
 
 namespace bntt {
 
-/// A synapse's weights as its ways want them. May be shared by threads.
+/// A synapse's weights in the layouts that its ways read, made when first needed. Refers to the
+/// weights, which must stay as they are while it is used. May be shared by threads.
 class PreparedWeights {
  public:
   explicit PreparedWeights(const float* plain) : plain_(plain) {}

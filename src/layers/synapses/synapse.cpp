@@ -74,10 +74,6 @@ const SynapseWay& Synapse::way_for(SynapseOperation operation, InputKind input,
   return *best;
 }
 
-std::unique_ptr<PreparedWeights> Synapse::prepare(const float* weights) const {
-  return std::make_unique<PreparedWeights>(weights);
-}
-
 std::vector<const SynapseWay*> Synapse::ways_of_frames(const Signal& input) const {
   const InputKind kind = InputKind::of(input);
   const SynapseWay& of_silence = way_for(SynapseOperation::forward, kind, 0.0);

@@ -46,10 +46,6 @@ class Synapse {
   /// Densities at which a walk of spikes costs as much as a dense way.
   void set_break_even(const BreakEven& break_even) { break_even_ = break_even; }
 
-  /// The weights in the layouts that the ways read, made when first needed. Refers to the weights,
-  /// which must stay as they are while it is used.
-  std::unique_ptr<PreparedWeights> prepare(const float* weights) const;
-
   /// current [stored step, batch, y, x, channel] = W · input. `written` is called once per frame.
   /// If `current` is null, the callback is the only place that sees the values.
   void forward(const Signal& input, const PreparedWeights& weights, float* current,
