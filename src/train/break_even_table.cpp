@@ -97,6 +97,10 @@ std::vector<BreakEven> machine_break_even(const std::vector<StagePlan>& stages,
   bool grown = false;
   for (const StagePlan& stage : stages) {
     for (const BranchPlan& plan : stage.branches) {
+      if (!depends_on_density(plan)) {
+        result.push_back({});
+        continue;
+      }
       const std::string key = key_of(plan);
       std::optional<BreakEven> entry = entry_of(table, key);
       if (!entry) {
