@@ -16,6 +16,9 @@ namespace {
 thread_local bool no_memory = false;
 }
 
+// Inlined into an instrumented program, the pair below looks to GCC like new meeting free.
+#pragma GCC diagnostic ignored "-Wmismatched-new-delete"
+
 void* operator new(std::size_t bytes) {
   void* memory = no_memory ? nullptr : std::malloc(std::max<std::size_t>(1, bytes));
   if (memory == nullptr) throw std::bad_alloc();
