@@ -198,6 +198,18 @@ std::string name_of(Encoding encoding) {
   return "unknown";
 }
 
+std::string name_of(PoolKind kind) {
+  switch (kind) {
+    case PoolKind::average:
+      return "average";
+    case PoolKind::sum:
+      return "sum";
+    case PoolKind::max:
+      return "max";
+  }
+  return "unknown";
+}
+
 std::string name_of(Propagation propagation) {
   return propagation == Propagation::instant ? "instant" : "delayed";
 }

@@ -50,6 +50,7 @@ std::vector<std::string> spiking_neuron_names();
 std::string name_of(std::string kind);
 std::string name_of(SurrogateKind kind);
 std::string name_of(Encoding encoding);
+std::string name_of(PoolKind kind);
 std::string name_of(Propagation propagation);
 std::string name_of(Reset reset);
 std::string name_of(Fire fire);

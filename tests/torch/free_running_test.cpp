@@ -40,19 +40,19 @@ void expect_same_bits(const Network& network, const Signal& input, const Trace& 
     EXPECT_LT(spikes.mean().item<double>(), 1.0);
     on_the_threshold += (result.stages[i].membrane == 1.0).sum().item<int64_t>();
   }
-  EXPECT_GT(on_the_threshold, 0) << "the strict comparison was never put to the test";
+  EXPECT_GT(on_the_threshold, 0) << "which comparison it is was never put to the test";
   const torch::Tensor logits =
       to_tensor(trace.logits, kBatch, {classes_of(network.spec()), 1, 1}, dtype);
   EXPECT_TRUE(torch::equal(logits.view_as(result.logits), result.logits));
 }
 
-using Dynamics = std::tuple<Propagation, Reset, Encoding>;
+using Dynamics = std::tuple<Propagation, Reset, Fire, Encoding>;
 class FreeRunning : public testing::TestWithParam<Dynamics> {};
 
 TEST_P(FreeRunning, DyadicNetworksGiveTheSameSpikes) {
-  const auto [propagation, reset, encoding] = GetParam();
+  const auto [propagation, reset, fire, encoding] = GetParam();
   const NetworkSpec spec = small_network({.norm = {.kind = "none"},
-                                          .neuron = {.leak = 0.5F, .reset = reset},
+                                          .neuron = {.leak = 0.5F, .fire = fire, .reset = reset},
                                           .propagation = propagation,
                                           .steps = propagation == Propagation::delayed ? 10 : 6,
                                           .divide_by_steps = false});
@@ -69,12 +69,12 @@ TEST_P(FreeRunning, DyadicNetworksGiveTheSameSpikes) {
 INSTANTIATE_TEST_SUITE_P(
     Oracle, FreeRunning,
     testing::Combine(testing::Values(Propagation::instant, Propagation::delayed),
-                     testing::Values(Reset::soft, Reset::hard),
+                     testing::Values(Reset::soft, Reset::hard), testing::Values(Fire::gt, Fire::ge),
                      testing::Values(Encoding::signed_spikes, Encoding::unsigned_spikes,
                                      Encoding::counts)),
     [](const auto& test) {
       return name_of(std::get<0>(test.param)) + "_" + name_of(std::get<1>(test.param)) + "_" +
-             name_of(std::get<2>(test.param));
+             name_of(std::get<2>(test.param)) + "_" + name_of(std::get<3>(test.param));
     });
 
 }  // namespace

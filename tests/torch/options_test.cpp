@@ -1,37 +1,15 @@
 #include <gtest/gtest.h>
 
-#include "cases.h"
-#include "imposed_run.h"
+#include "agreement.h"
 
 namespace bntt {
 namespace {
 
-constexpr int64_t kBatch = 3;
 constexpr std::array kModes = {NormMode::batch, NormMode::running};
 constexpr std::array kPropagations = {Propagation::instant, Propagation::delayed};
 
 /// Four hidden stages take four steps of a delayed run.
 int64_t steps_of(Propagation propagation) { return propagation == Propagation::delayed ? 9 : 6; }
-
-/// Once with every convolution of spikes walked, once with every one dense.
-void expect_agreement(const NetworkSpec& spec, Encoding encoding, NormMode mode) {
-  for (const float break_even : {100.0F, -1.0F}) {
-    SCOPED_TRACE(break_even > 0.0F ? "walked" : "dense");
-    Network network(spec, /*seed=*/5);
-    set_break_even(network, break_even);
-    make_unremarkable(network, encoding, kBatch);
-    ImposedRun(network, random_input(spec, encoding, kBatch, /*seed=*/11), mode)
-        .expect_all_agrees();
-  }
-}
-
-void expect_agreement_in_both_modes(const NetworkSpec& spec,
-                                    Encoding encoding = Encoding::signed_spikes) {
-  for (const NormMode mode : kModes) {
-    SCOPED_TRACE(name_of(mode));
-    expect_agreement(spec, encoding, mode);
-  }
-}
 
 using Dynamics = std::tuple<std::string, Reset, bool, Propagation, NormMode>;
 class EveryDynamics : public testing::TestWithParam<Dynamics> {};
@@ -80,6 +58,35 @@ INSTANTIATE_TEST_SUITE_P(
       return name_of(std::get<0>(test.param)) + "_" + name_of(std::get<1>(test.param));
     });
 
+class EveryWidth : public testing::TestWithParam<std::tuple<SurrogateKind, float>> {};
+
+TEST_P(EveryWidth, AgreesWithOracle) {
+  const auto [surrogate, width] = GetParam();
+  for (const Propagation propagation : kPropagations) {
+    for (const Reset reset : {Reset::soft, Reset::hard}) {
+      SCOPED_TRACE(name_of(propagation) + " " + name_of(reset));
+      expect_agreement(small_network({.neuron = {.threshold = 0.7F,
+                                                 .fire = Fire::ge,
+                                                 .reset = reset,
+                                                 .detach_reset = false,
+                                                 .surrogate = {.kind = surrogate, .width = width}},
+                                      .propagation = propagation,
+                                      .steps = steps_of(propagation)}),
+                       Encoding::signed_spikes, NormMode::batch);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Oracle, EveryWidth,
+    testing::Combine(testing::Values(SurrogateKind::triangle, SurrogateKind::sigmoid,
+                                     SurrogateKind::arctan, SurrogateKind::rectangle),
+                     testing::Values(0.4F, 1.5F)),
+    [](const auto& test) {
+      return name_of(std::get<0>(test.param)) +
+             (std::get<1>(test.param) < 0.7F ? "_narrow" : "_wide");
+    });
+
 class EveryEncoding
     : public testing::TestWithParam<std::tuple<Encoding, std::string, Propagation>> {};
 
@@ -120,18 +127,56 @@ INSTANTIATE_TEST_SUITE_P(Oracle, EveryReadout,
                                   name_of(std::get<2>(test.param));
                          });
 
-TEST(Oracle, IntegrateAndFire) {
-  for (const Propagation propagation : kPropagations) {
-    for (const Reset reset : {Reset::soft, Reset::hard}) {
-      SCOPED_TRACE(name_of(propagation) + " " + name_of(reset));
-      // The leak must be ignored: this neuron keeps everything.
-      expect_agreement_in_both_modes(
-          small_network({.neuron = {.kind = "if", .leak = 0.5F, .reset = reset},
-                         .propagation = propagation,
-                         .steps = steps_of(propagation)}));
-    }
+using Neuron = std::tuple<std::string, Reset, bool, Propagation>;
+class EveryNeuron : public testing::TestWithParam<Neuron> {};
+
+TEST_P(EveryNeuron, AgreesWithOracle) {
+  const auto [kind, reset, detach, propagation] = GetParam();
+  expect_agreement_in_both_modes(
+      small_network({.norm = {.kind = "bn-time", .momentum = 0.6F, .shift = true},
+                     .neuron = {.kind = kind,
+                                .leak = 0.6F,
+                                .threshold = 0.6F,
+                                .fire = Fire::ge,
+                                .reset = reset,
+                                .detach_reset = detach},
+                     .propagation = propagation,
+                     .steps = steps_of(propagation)}));
+}
+
+INSTANTIATE_TEST_SUITE_P(Oracle, EveryNeuron,
+                         testing::Combine(testing::ValuesIn(spiking_neuron_names()),
+                                          testing::Values(Reset::soft, Reset::hard),
+                                          testing::Bool(), testing::ValuesIn(kPropagations)),
+                         [](const auto& test) {
+                           return name_of(std::get<0>(test.param)) + "_" +
+                                  name_of(std::get<1>(test.param)) +
+                                  (std::get<2>(test.param) ? "_detached_" : "_attached_") +
+                                  name_of(std::get<3>(test.param));
+                         });
+
+class EveryShift : public testing::TestWithParam<std::tuple<std::string, Propagation>> {};
+
+TEST_P(EveryShift, AgreesWithOracle) {
+  const auto [kind, propagation] = GetParam();
+  const NormSpec norm{.kind = kind, .momentum = 0.6F, .shift = true, .alpha = 0.8F};
+  SmallNetwork options{.propagation = propagation, .steps = steps_of(propagation)};
+  options.norm = norm;
+  options.readout_norm = norm;
+  options.neuron.threshold = 0.6F;
+  for (const Encoding encoding : {Encoding::signed_spikes, Encoding::direct}) {
+    SCOPED_TRACE(name_of(encoding));
+    expect_agreement_in_both_modes(small_network(options), encoding);
   }
 }
+
+INSTANTIATE_TEST_SUITE_P(Oracle, EveryShift,
+                         testing::Combine(testing::ValuesIn(real_norm_names()),
+                                          testing::ValuesIn(kPropagations)),
+                         [](const auto& test) {
+                           return name_of(std::get<0>(test.param)) + "_" +
+                                  name_of(std::get<1>(test.param));
+                         });
 
 TEST(Oracle, OtherEpsilonAndMomentum) {
   for (const std::string& kind : real_norm_names()) {

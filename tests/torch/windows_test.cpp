@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "cases.h"
+#include "networks.h"
 
 namespace bntt {
 namespace {
@@ -34,13 +35,14 @@ struct Streamed {
   Activity activity;
 };
 
-Streamed stream(const Network& network, const Signal& input, int64_t window) {
+Streamed stream(const Network& network, const Signal& input, int64_t window,
+                AdvanceOptions options = {}) {
   ChainState state = network.start(signal_batch(input));
   Streamed streamed;
+  options.activity = &streamed.activity;
   const int64_t steps = signal_steps(input);
   for (int64_t begin = 0; begin < steps; begin += window) {
-    network.advance(window_of(input, begin, std::min(begin + window, steps)), state,
-                    &streamed.activity);
+    network.advance(window_of(input, begin, std::min(begin + window, steps)), state, options);
   }
   EXPECT_EQ(state.steps_done, steps);
   streamed.logits = network.logits(state);
@@ -61,6 +63,41 @@ void expect_same_bits(const Buffer<float>& a, const Buffer<float>& b) {
   for (int64_t i = 0; i < a.size(); ++i) EXPECT_EQ(a[i], b[i]) << "logit " << i;
 }
 
+void expect_activity_of(const Trace& trace, const Network& network, const Activity& activity) {
+  const int64_t steps = network.spec().steps;
+  EXPECT_EQ(activity.images, signal_batch(trace.input));
+  for (std::size_t i = 0; i + 1 < trace.stages.size(); ++i) {
+    const StagePlan& plan = network.stages()[i];
+    SCOPED_TRACE(plan.name);
+    const auto& counts = activity.spikes.at(i);
+    ASSERT_EQ(counts.size(), static_cast<std::size_t>(steps));
+    const int64_t all = std::accumulate(counts.begin(), counts.end(), int64_t{0});
+    if (!plan.spikes()) {
+      EXPECT_EQ(all, 0);
+      continue;
+    }
+    EXPECT_GT(all, 0);
+    const auto& spikes = std::get<SpikeTrain>(trace.stages[i].output);
+    for (int64_t step = 0; step < steps; ++step) {
+      const int64_t local = step - plan.first_step;
+      const bool active = local >= 0 && local < plan.active_steps;
+      EXPECT_EQ(counts[step], active ? spikes_at(spikes, local) : 0) << "step " << step;
+    }
+  }
+}
+
+/// The forward pass stores currents; windows of stages that allow it go row by row.
+void expect_windows_give_the_bits_of_forward(Network& network, const Signal& input) {
+  const Trace trace = network.forward(input, NormMode::running);
+  for (const int64_t window : {int64_t{1}, int64_t{3}, active_steps(network.spec())}) {
+    SCOPED_TRACE(window);
+    const Streamed streamed = stream(network, input, window);
+    expect_same_bits(streamed.logits, trace.logits);
+    expect_activity_of(trace, network, streamed.activity);
+    expect_same_bits(stream(network, input, window, {.same_input = true}).logits, trace.logits);
+  }
+}
+
 using Case = std::tuple<std::string, Propagation, Reset, Encoding>;
 class Windows : public testing::TestWithParam<Case> {};
 
@@ -72,28 +109,8 @@ TEST_P(Windows, OfAnyLengthGiveTheBitsOfOneForwardPass) {
                                           .steps = propagation == Propagation::delayed ? 11 : 7});
   Network network(spec, /*seed=*/5);
   make_unremarkable(network, encoding, /*batch=*/3);
-  const Signal input = random_input(spec, encoding, /*batch=*/3, /*seed=*/17);
-  const Trace trace = network.forward(input, NormMode::running);
-
-  for (const int64_t window : {int64_t{1}, int64_t{3}, active_steps(spec)}) {
-    SCOPED_TRACE(window);
-    const Streamed streamed = stream(network, input, window);
-    expect_same_bits(streamed.logits, trace.logits);
-    EXPECT_EQ(streamed.activity.images, 3);
-    for (std::size_t i = 0; i + 1 < trace.stages.size(); ++i) {
-      const StagePlan& plan = network.stages()[i];
-      SCOPED_TRACE(plan.name);
-      const auto& counts = streamed.activity.spikes.at(i);
-      const auto& spikes = std::get<SpikeTrain>(trace.stages[i].output);
-      ASSERT_EQ(counts.size(), static_cast<std::size_t>(spec.steps));
-      EXPECT_GT(std::accumulate(counts.begin(), counts.end(), int64_t{0}), 0);
-      for (int64_t step = 0; step < spec.steps; ++step) {
-        const int64_t local = step - plan.first_step;
-        const bool active = local >= 0 && local < plan.active_steps;
-        EXPECT_EQ(counts[step], active ? spikes_at(spikes, local) : 0) << "step " << step;
-      }
-    }
-  }
+  expect_windows_give_the_bits_of_forward(network,
+                                          random_input(spec, encoding, /*batch=*/3, /*seed=*/17));
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -106,6 +123,71 @@ INSTANTIATE_TEST_SUITE_P(
       return name_of(std::get<0>(test.param)) + "_" + name_of(std::get<1>(test.param)) + "_" +
              name_of(std::get<2>(test.param)) + "_" + name_of(std::get<3>(test.param));
     });
+
+/// Every network with branches, with every input that it takes: all convolutions of spikes walked,
+/// all dense, and each frame as its density says.
+class BranchedWindows : public testing::TestWithParam<NamedNetwork> {
+ protected:
+  template <typename Check>
+  static void for_each_input(const Check& check) {
+    constexpr int64_t kBatch = 3;
+    const NetworkSpec& spec = GetParam().spec;
+    for (const Encoding encoding : GetParam().encodings) {
+      for (const float break_even : {100.0F, -1.0F, 0.3F}) {
+        SCOPED_TRACE(name_of(encoding) + ", break-even " + std::to_string(break_even));
+        Network network(spec, /*seed=*/5);
+        set_break_even(network, break_even);
+        make_unremarkable(network, encoding, kBatch);
+        check(network, random_input(spec, encoding, kBatch, /*seed=*/17));
+      }
+    }
+  }
+};
+
+TEST_P(BranchedWindows, OfAnyLengthGiveTheBitsOfOneForwardPass) {
+  for_each_input(expect_windows_give_the_bits_of_forward);
+}
+
+TEST_P(BranchedWindows, OfAnyLengthGiveTheSameBitsWhereSynapsesRest) {
+  for_each_input([](const Network& network, const Signal& input) {
+    StepWindows windows;
+    for (std::size_t stage = 0; stage < network.stages().size(); ++stage) {
+      auto& active = windows.active.emplace_back();
+      for (int64_t step = 0; step < network.spec().steps; ++step) {
+        active.push_back((static_cast<int64_t>(stage) + step) % 3 != 1);
+      }
+    }
+    const AdvanceOptions options{.windows = &windows};
+    const int64_t steps = active_steps(network.spec());
+    const Streamed whole = stream(network, input, steps, options);
+    const Streamed single = stream(network, input, 1, options);
+    expect_same_bits(single.logits, whole.logits);
+    EXPECT_EQ(single.activity.spikes, whole.activity.spikes);
+  });
+}
+
+TEST_P(BranchedWindows, ImagesThatStayAreNotTouchedByThoseThatLeave) {
+  for_each_input([](const Network& network, const Signal& input) {
+    const int64_t steps = active_steps(network.spec());
+    const std::vector<int64_t> staying = {2, 0};
+    ChainState state = network.start(signal_batch(input));
+    const int64_t leaving = steps / 2;
+    if (leaving > 0) network.advance(window_of(input, 0, leaving), state);
+    keep_images(state, staying);
+    network.advance(keep_images(window_of(input, leaving, steps), staying), state);
+    const Buffer<float> alone = network.logits(state);
+    const Buffer<float> together = stream(network, input, steps).logits;
+    const int64_t classes = classes_of(network.spec());
+    for (std::size_t i = 0; i < staying.size(); ++i) {
+      for (int64_t k = 0; k < classes; ++k) {
+        EXPECT_EQ(alone[static_cast<int64_t>(i) * classes + k], together[staying[i] * classes + k]);
+      }
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Chain, BranchedWindows, testing::ValuesIn(networks_with_branches()),
+                         [](const auto& test) { return test.param.name; });
 
 }  // namespace
 }  // namespace bntt
