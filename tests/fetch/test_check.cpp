@@ -148,7 +148,8 @@ TEST_F(Check, ListsDamagedImagesOfAFolder) {
   write("test/cat/3.png", Bytes{1});
   EXPECT_THAT(
       findings("folder"),
-      ElementsAre("test: has other class folders than " + (directory_.path() / "train").string(),
+      ElementsAre("test: holds one class folder, 'cat', expected at least two classes",
+                  "test: has other class folders than " + (directory_.path() / "train").string(),
                   "test/cat/3.png: is neither a JPEG nor a PNG file",
                   "train/cat/1.jpg: is neither a JPEG nor a PNG file",
                   "train/cat/2.png: is neither a JPEG nor a PNG file",
