@@ -8,9 +8,9 @@
 
 namespace bntt::kernels {
 
-/// Convolution through oneDNN, on a fixed number of frames [frame, y, x, channel]. Primitives are
-/// made once and run single-threaded: called from inside a parallel loop over chunks of fixed size,
-/// their bits depend neither on the thread count nor on what else is in the batch.
+/// Convolution of any geometry through oneDNN, on a fixed number of frames [frame, y, x, channel].
+/// Primitives are made once and run single-threaded: called from inside a parallel loop over chunks
+/// of fixed size, their bits depend neither on the thread count nor on what else is in the batch.
 class DenseConvolution {
  public:
   DenseConvolution(MapShape input, int64_t output_channels, int64_t frames,

@@ -34,16 +34,15 @@ struct SpikePlane {
   int64_t frames = 0;
 };
 
-/// Where the spikes of a plane are: entries [starts[i], starts[i + 1]) belong to pixel or channel
-/// i.
+/// Where the spikes of a plane are: entries [starts[i], starts[i + 1]) are list i.
 struct SpikeLists {
   int32_t* starts = nullptr;
   int32_t* entries = nullptr;
 };
 
-/// With a stride, the input row y meets only the tap rows ky with ky ≡ y + padding (mod stride):
-/// its class. There are as many classes as strides, but those from `kernel` on meet no tap: no
-/// output sees such a row. The same holds for columns.
+/// Input row y meets tap row ky only if ky ≡ y + padding (mod stride). The remainder is the class
+/// of the row. Only the first `tap_classes` classes have taps; no output sees the rows of the
+/// others, which exist if the stride is larger than the kernel. The same holds for columns.
 inline int64_t tap_classes(const ConvGeometry& geometry) {
   return std::min(geometry.stride, geometry.kernel);
 }
@@ -56,14 +55,16 @@ inline int64_t list_entries(const PooledMap& map, int64_t frames) {
 }
 inline int64_t pixel_starts(const PooledMap& map) { return map.pooled().pixels() + 1; }
 
-/// For every output row and every column of the pooled input what that row of outputs sees in that
-/// column: the spikes of its pixels from top to bottom, each as tap row · channels + channel,
-/// within a pixel in the order of the window's pixels, then of channels. Columns that no output
-/// sees, which strides beyond the kernel leave, have empty lists. A spike is listed for each of the
-/// output rows that see it; in exchange an output meets one list per tap column, and loops that end
-/// after a few turns, which processors mispredict, are fewer. `by_pixel` is scratch:
-/// pixel_starts(map) and list_entries(map, 1) + kListSlack. Of the entries of either, up to
-/// kListSlack past the end may be touched.
+/// Lists, for every output row and every column of the pooled input, the spikes that this row of
+/// outputs sees in this column, from top to bottom. An entry is tap row · channels + channel; the
+/// spikes of one pixel are in the order of the window's pixels, then of channels. Lists of columns
+/// that no output sees are empty. List y · width + x belongs to output row y and input column x.
+///
+/// A spike is listed once for each output row that sees it. In return an output has one list per
+/// tap column instead of one per tap: short loops, whose ends processors mispredict, are fewer.
+///
+/// `by_pixel` is scratch: pixel_starts(map) and list_entries(map, 1) + kListSlack. Up to kListSlack
+/// entries past the end of either list may be overwritten.
 using ListColumns = void(const SpikeConvolution& convolution, const SpikeWord* frame,
                          const SpikeLists& by_pixel, const SpikeLists& columns);
 inline constexpr int64_t kListSlack = 16;
@@ -75,9 +76,9 @@ inline int64_t column_entries(const SpikeConvolution& convolution, int64_t spike
   return (geometry.kernel + geometry.stride - 1) / geometry.stride * spikes + kListSlack;
 }
 
-/// Where the output gradient of a block of channels lies for the weight gradient: every frame has a
-/// zero border as wide as inputs at the edge look past the outputs, [frame, y, x, channel of the
-/// block].
+/// The weight gradient reads the output gradient of one block of channels with a zero border around
+/// every frame, [frame, y, x, channel of the block]: inputs at the edge meet taps whose outputs
+/// would lie outside the map.
 struct GradientBorder {
   int64_t before = 0;  // rows above, columns to the left
   int64_t height = 0;  // with the border
@@ -87,14 +88,14 @@ struct GradientBorder {
 };
 GradientBorder gradient_border(const SpikeConvolution& convolution);
 
-/// Copies one block of channels of a gradient [frame, y, x, out] into its border.
+/// Copies one block of channels of a gradient [frame, y, x, out] and writes the border around it.
 void copy_bordered(const SpikeConvolution& convolution, int64_t frames, int64_t block,
                    const float* gradient, float* bordered);
 
-/// For each channel and class of rows and columns ([channel, class of y, class of x], both
-/// tap_classes) the pixels where it spikes, over all frames in order. A pixel is given as the place
-/// in bordered gradients of the output that meets it through the first taps of its class: tap row
-/// class + n · stride meets the output n rows above, and likewise columns.
+/// Lists the spikes of every channel by the classes of their row and column: [channel, class of y,
+/// class of x], each list over all frames in order. An entry is the place, in bordered gradients,
+/// of the output that the spike reaches through the first taps of its classes; tap row class + n ·
+/// stride reaches the output n rows above that place, and the same holds for columns.
 void list_by_channel(const SpikeConvolution& convolution, const SpikePlane& plane,
                      const SpikeLists& lists);
 inline int64_t channel_list_starts(const SpikeConvolution& convolution) {
@@ -111,9 +112,9 @@ struct RowOutput {
 
 /// One row of outputs = factor · Σ of the weight rows of its columns' spikes, or += with
 /// `accumulate`. Per output: tap columns in order, within one the listed order; then the factor
-/// once. The lists of output row y start at starts + y · width of the pooled input.
+/// once.
 struct ColumnSums {
-  const int32_t* starts = nullptr;  // of the row's columns of input
+  const int32_t* starts = nullptr;  // of the first input column's list of this output row
   const int32_t* entries = nullptr;
   const float* block_weights = nullptr;
   float factor = 1.0F;

@@ -162,6 +162,20 @@ TEST_F(Refusals, AResumedRunKeepsItsSettings) {
               HasSubstr("model.leak"));
 }
 
+TEST_F(Refusals, ARunWhoseDataShrank) {
+  train("run", {"--epochs", "1"});
+  write_split("train", 12);
+  EXPECT_THAT(refused({"train", "--out", path("run"), "--resume"}),
+              HasSubstr("trained with 48 training samples of mnist, but there are 12 now"));
+}
+
+TEST_F(Refusals, ARunThatDiverges) {
+  EXPECT_THAT(refused(train_arguments("run", {"--set", "train.learning_rate=1e39"})),
+              AllOf(HasSubstr("training has diverged"), HasSubstr("in epoch 1, step 1;"),
+                    HasSubstr("smaller train.learning_rate")));
+  EXPECT_FALSE(std::filesystem::exists(root() / "run" / "checkpoint.safetensors"));
+}
+
 TEST_F(Refusals, ACheckpointOfAnotherNetwork) {
   train("run", {"--epochs", "1"});
   train("other", {"--epochs", "1", "--set", "model.steps=4"});
