@@ -2,8 +2,11 @@
 
 #include <omp.h>
 
+#include <new>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <unordered_map>
 
+#include "base/fail.h"
 #include "base/threads.h"
 
 namespace bntt::kernels {
@@ -32,6 +35,17 @@ class SingleThreaded {
  private:
   int before_;
 };
+
+// oneDNN throws errors of its own, which nobody above this file knows.
+template <typename Work>
+auto in_our_errors(const Work& work) {
+  try {
+    return work();
+  } catch (const dnnl::error& error) {
+    if (error.status == dnnl_out_of_memory) throw std::bad_alloc();
+    fail("oneDNN refuses a convolution: {}", error.what());
+  }
+}
 
 memory view(const memory::desc& layout, const float* data) {
   return {layout, cpu(),
@@ -103,20 +117,24 @@ struct DenseConvolution::Primitives {
 
 DenseConvolution::DenseConvolution(MapShape input, int64_t output_channels, int64_t frames,
                                    const ConvGeometry& geometry)
-    : frames_(frames),
-      primitives_(std::make_unique<Primitives>(input, output_channels, frames, geometry)) {}
+    : frames_(frames), primitives_(in_our_errors([&] {
+        return std::make_unique<Primitives>(input, output_channels, frames, geometry);
+      })) {}
 
 DenseConvolution::~DenseConvolution() = default;
 
 namespace {
 
+using Arguments = std::unordered_map<int, memory>;
+
+void run(const dnnl::primitive& primitive, const Arguments& arguments) {
+  in_our_errors([&] { primitive.execute(this_threads_stream(), arguments); });
+}
+
 Buffer<float> reordered(const dnnl::reorder& reorder, const memory::desc& from,
                         const memory::desc& to, const float* values) {
   Buffer<float> result(floats(to));
-  memory source = view(from, values);
-  memory target = view(to, result.data());
-  reorder.execute(this_threads_stream(), source, target);
-  this_threads_stream().wait();
+  run(reorder, {{DNNL_ARG_FROM, view(from, values)}, {DNNL_ARG_TO, view(to, result.data())}});
   return result;
 }
 
@@ -137,27 +155,24 @@ int64_t DenseConvolution::packed_gradient_size() const {
 }
 
 void DenseConvolution::unpack_gradient(const float* packed, float* weights) const {
-  memory source = view(primitives_->weight_descriptor.diff_weights_desc(), packed);
-  memory target = view(primitives_->plain_weights, weights);
-  primitives_->unpack_weights.execute(this_threads_stream(), source, target);
-  this_threads_stream().wait();
+  run(primitives_->unpack_weights,
+      {{DNNL_ARG_FROM, view(primitives_->weight_descriptor.diff_weights_desc(), packed)},
+       {DNNL_ARG_TO, view(primitives_->plain_weights, weights)}});
 }
 
 void DenseConvolution::forward(const float* input, const float* packed_weights,
                                float* output) const {
   const Primitives& p = *primitives_;
-  p.forward.execute(this_threads_stream(),
-                    {{DNNL_ARG_SRC, view(p.input, input)},
-                     {DNNL_ARG_WEIGHTS, view(p.forward_descriptor.weights_desc(), packed_weights)},
-                     {DNNL_ARG_DST, view(p.output, output)},
-                     {DNNL_ARG_SCRATCHPAD, scratchpad(p.forward_descriptor.scratchpad_desc())}});
+  run(p.forward, {{DNNL_ARG_SRC, view(p.input, input)},
+                  {DNNL_ARG_WEIGHTS, view(p.forward_descriptor.weights_desc(), packed_weights)},
+                  {DNNL_ARG_DST, view(p.output, output)},
+                  {DNNL_ARG_SCRATCHPAD, scratchpad(p.forward_descriptor.scratchpad_desc())}});
 }
 
 void DenseConvolution::input_gradient(const float* output_gradient, const float* packed_weights,
                                       float* input_gradient) const {
   const Primitives& p = *primitives_;
-  p.input_gradient.execute(
-      this_threads_stream(),
+  run(p.input_gradient,
       {{DNNL_ARG_DIFF_DST, view(p.output, output_gradient)},
        {DNNL_ARG_WEIGHTS, view(p.input_descriptor.weights_desc(), packed_weights)},
        {DNNL_ARG_DIFF_SRC, view(p.input, input_gradient)},
@@ -167,8 +182,7 @@ void DenseConvolution::input_gradient(const float* output_gradient, const float*
 void DenseConvolution::weight_gradient(const float* input, const float* output_gradient,
                                        float* packed_gradient) const {
   const Primitives& p = *primitives_;
-  p.weight_gradient.execute(
-      this_threads_stream(),
+  run(p.weight_gradient,
       {{DNNL_ARG_SRC, view(p.input, input)},
        {DNNL_ARG_DIFF_DST, view(p.output, output_gradient)},
        {DNNL_ARG_DIFF_WEIGHTS, view(p.weight_descriptor.diff_weights_desc(), packed_gradient)},

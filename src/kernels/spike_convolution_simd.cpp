@@ -174,10 +174,10 @@ void TiledRow(const SpikeConvolution& convolution, const ColumnSums& sums,
       (walk(std::integral_constant<int, position>{}), ...);
     }
     (std::make_integer_sequence<int, Tile::kColumns>{});
-    HWY_ALIGN float stored[pixels * vectors * hn::MaxLanes(Tag())];
+    HWY_ALIGN float stored[hn::MaxLanes(Tag()) * vectors * pixels];
     tile.Store(stored);
     for (int o = 0; o < pixels && x + o < row_width; ++o) {
-      WriteSums<vectors>(sums, factor, stored + o * vectors * lanes, output, x + o);
+      WriteSums<vectors>(sums, factor, stored + lanes * vectors * o, output, x + o);
     }
   }
 }

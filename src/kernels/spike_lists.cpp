@@ -72,7 +72,8 @@ template <typename Count>
                                                Count lists_per_channel, int32_t* counts) {
   for (int64_t w = 0; w < words; ++w) {
     for (SpikeWord bits = pixel[w]; bits != 0; bits &= bits - 1) {
-      ++counts[std::countr_zero(bits) * lists_per_channel];
+      const int64_t list = std::countr_zero(bits) * lists_per_channel;
+      ++counts[list];
     }
     counts += kSpikesPerWord * lists_per_channel;
   }
@@ -84,7 +85,8 @@ template <typename Count>
                                           int32_t* entries) {
   for (int64_t w = 0; w < words; ++w) {
     for (SpikeWord bits = pixel[w]; bits != 0; bits &= bits - 1) {
-      entries[next[std::countr_zero(bits) * lists_per_channel]++] = place;
+      const int64_t list = std::countr_zero(bits) * lists_per_channel;
+      entries[next[list]++] = place;
     }
     next += kSpikesPerWord * lists_per_channel;
   }
