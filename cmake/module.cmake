@@ -11,6 +11,7 @@ function(bntt_module name)
   target_include_directories(bntt_${name} PUBLIC $<BUILD_INTERFACE:${view}>
                                                  $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>)
   target_link_libraries(bntt_${name} PUBLIC ${ARG_LINKS} bntt_options)
+  set_target_properties(bntt_${name} PROPERTIES CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
   set_property(GLOBAL APPEND PROPERTY BNTT_MODULES bntt_${name})
 endfunction()
 

@@ -9,8 +9,8 @@
 #include "data_options.h"
 #include "interrupt.h"
 #include "progress.h"
+#include "train/model_card.h"
 #include "train/run_settings.h"
-#include "train/trainer.h"
 
 namespace bntt::cli {
 namespace {
@@ -109,8 +109,9 @@ int eval(const EvalArguments& arguments) {
   set_threads(arguments.threads);
   const RunPaths paths{arguments.run};
   const RunConfig config = read_run_settings(paths);
-  const Network network =
-      load_run_network(paths, arguments.weights == "last" ? RunWeights::last : RunWeights::best);
+  const RunModel model =
+      load_run_model(paths, arguments.weights == "last" ? RunWeights::last : RunWeights::best);
+  const Network& network = model.network;
   const bool on_test = arguments.split == "test";
   DatasetOptions options = dataset_options(config);
   options.need_train = !on_test;
@@ -118,20 +119,17 @@ int eval(const EvalArguments& arguments) {
   options.limit_train = on_test ? 0 : arguments.limit;
   options.limit_test = on_test ? arguments.limit : 0;
   Progress progress;
-  const DatasetSplits data =
-      open_run_data(config, arguments.data.value_or(config.data.dir), options, arguments.cache,
-                    arguments.json ? nullptr : &progress);
+  DatasetSplits data = open_run_data(config, arguments.data.value_or(config.data.dir), options,
+                                     arguments.cache, arguments.json ? nullptr : &progress);
+  fit_data_to_model(model, arguments.run, config.data.name, data);
   const ImageSet& images = on_test ? data.test : data.train;
-  if (images.shape != network.spec().input || images.classes != classes_of(network.spec())) {
-    fail("{}: its network is not for the data set {}", arguments.run, config.data.name);
-  }
 
   catch_interrupts();
   Rate rate;
   int64_t done_before = 0;
   const Measured measured =
       measure(arguments, network, images,
-              {.encoder = encoder_for(config, data),
+              {.encoder = encoder_for(model, config, data),
                .seed = static_cast<uint64_t>(arguments.seed.value_or(config.train.seed)),
                .steps = last_step(arguments, network),
                .progress = [&](int64_t done) {

@@ -2,8 +2,8 @@
 
 #include "command.h"
 #include "train/authors_format.h"
+#include "train/model_card.h"
 #include "train/run_settings.h"
-#include "train/trainer.h"
 
 namespace bntt::cli {
 namespace {
@@ -16,10 +16,13 @@ struct ExportArguments {
 
 int export_run(const ExportArguments& arguments) {
   const RunPaths paths{arguments.run};
-  read_run_settings(paths);
-  const Network network = load_run_network(paths);
-  const TensorFile file =
-      arguments.format == "state-dict" ? to_state_dict(network) : to_authors_format(network);
+  const RunConfig config = read_run_settings(paths);
+  const RunModel model = load_run_model(paths);
+  TensorFile file = arguments.format == "state-dict" ? to_state_dict(model.network)
+                                                     : to_authors_format(model.network);
+  // Other programs read the tensors; bntt import finds the whole model again.
+  describe_model(model.network, model.card ? *model.card : card_of_settings(config, model.network),
+                 file);
   write_tensors(arguments.file, file, {.checksum = false});
   fmt::print("{}: {} tensors\n", arguments.file, file.tensors.size());
   return kDone;

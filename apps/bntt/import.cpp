@@ -2,24 +2,27 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "base/fail.h"
 #include "bntt/zoo.h"
 #include "command.h"
 #include "train/authors_format.h"
+#include "train/model_card.h"
 #include "train/run_settings.h"
-#include "train/trainer.h"
 
 namespace bntt::cli {
 namespace {
 
 struct ImportArguments {
   std::string file;
-  std::string model;
   std::string out;
-  std::string data = "cifar10";
-  int64_t size = 32;
-  double leak = 0.95;
+  std::vector<std::string> settings;
+  // What a file of others does not tell.
+  std::optional<std::string> model;
+  std::optional<std::string> data;
+  std::optional<int64_t> size;
+  std::optional<double> leak;
 };
 
 /// A width multiplier under which the zoo's rounded channel counts are those of the file. Each
@@ -49,11 +52,11 @@ double width_of(const TensorFile& file, const std::string& origin,
 RunConfig authors_settings(const ImportArguments& arguments, const TensorFile& file,
                            const AuthorsModelShape& shape) {
   RunConfig config;
-  config.data.name = arguments.data;
-  config.model.name = arguments.model;
+  config.data.name = arguments.data.value_or("cifar10");
+  config.model.name = *arguments.model;
   config.model.steps = shape.steps;
-  config.model.leak = static_cast<float>(arguments.leak);
-  const std::vector<StagePlan> full = plan_stages(zoo_network(arguments.model, {}));
+  config.model.leak = static_cast<float>(arguments.leak.value_or(0.95));
+  const std::vector<StagePlan> full = plan_stages(zoo_network(*arguments.model, {}));
   config.model.width = width_of(file, arguments.file, full);
   config.encoder.kind = EncoderKind::poisson_signed;
   return config;
@@ -75,22 +78,61 @@ void expect_room(const TensorFile& file, const std::string& origin,
   }
 }
 
-int import_file(const ImportArguments& arguments) {
-  const TensorFile file = read_tensors(arguments.file);
+struct ImportedRun {
+  RunConfig config;
+  Network network;
+};
+
+ImportedRun authors_run(const ImportArguments& arguments, const TensorFile& file) {
+  if (!arguments.model) {
+    fail("{}: does not describe its network: name it with --model, as in --model vgg9",
+         arguments.file);
+  }
   const AuthorsModelShape shape = authors_model_shape(file, arguments.file);
   if (shape.steps == 0) {
     fail("{}: expected a tensor 'bntt1.0.weight', found none", arguments.file);
   }
-  const RunConfig config = authors_settings(arguments, file, shape);
-  const NetworkSpec spec =
-      network_of(config, {shape.input_channels, arguments.size, arguments.size}, shape.classes);
+  RunConfig config = authors_settings(arguments, file, shape);
+  for (const std::string& setting : arguments.settings) apply_setting(config, setting);
+  const int64_t size = arguments.size.value_or(32);
+  const NetworkSpec spec = network_of(config, {shape.input_channels, size, size}, shape.classes);
   expect_room(file, arguments.file, plan_stages(spec));
-  Network network(spec, 0);
+  Network network = Network::unfilled(spec);
   from_authors_format(file, arguments.file, network);
+  return {std::move(config), std::move(network)};
+}
+
+/// A file that bntt exported says itself what it holds.
+ImportedRun described_run(const ImportArguments& arguments, const TensorFile& file,
+                          const ModelCard& card) {
+  if (arguments.model || arguments.data || arguments.size || arguments.leak) {
+    fail(
+        "{}: describes its own network and data set: leave out --model, --data, --size and "
+        "--leak",
+        arguments.file);
+  }
+  RunConfig config = config_from_toml(card.training.settings, arguments.file + ": settings");
+  for (const std::string& setting : arguments.settings) apply_setting(config, setting);
+  const NetworkSpec spec = checkpoint_network(file, arguments.file);
+  if (network_of(config, spec.input, classes_of(spec)) != spec) config.network = spec;
+  if (!has_authors_names(file)) return {std::move(config), network_in(file, arguments.file)};
+  expect_room(file, arguments.file, plan_stages(spec));
+  Network network = Network::unfilled(spec);
+  from_authors_format(file, arguments.file, network);
+  return {std::move(config), std::move(network)};
+}
+
+int import_file(const ImportArguments& arguments) {
+  const TensorFile file = read_tensors(arguments.file);
+  std::optional<ModelCard> card = card_in(file, arguments.file);
+  const ImportedRun run =
+      card ? described_run(arguments, file, *card) : authors_run(arguments, file);
+  if (!card) card = card_of_settings(run.config, run.network);
   const RunPaths paths{arguments.out};
-  begin_run_directory(paths, config, false);
-  save_checkpoint(paths, pack_checkpoint(network, nullptr, nullptr));
-  fmt::print("{}: {} with {} steps\n", arguments.out, arguments.model, shape.steps);
+  begin_run_directory(paths, run.config, false);
+  save_checkpoint(paths, pack_model(run.network, *card));
+  fmt::print("{}: {} steps, {} classes, encoder {}\n", arguments.out, run.network.spec().steps,
+             classes_of(run.network.spec()), encoder_name(card->input.encoder.kind));
   return kDone;
 }
 
@@ -98,19 +140,29 @@ int import_file(const ImportArguments& arguments) {
 
 void add_import(CLI::App& app, Action& action) {
   auto* command =
-      app.add_subcommand("import", "Make a run from a state dict of the authors' PyTorch models");
+      app.add_subcommand("import",
+                         "Make a run from a file of bntt export, or from a state dict of "
+                         "the authors' PyTorch models");
   auto arguments = std::make_shared<ImportArguments>();
   command->add_option("file", arguments->file, "safetensors file")->required();
-  command->add_option("--model", arguments->model, "name in the zoo, as vgg9")->required();
   command->add_option("--out", arguments->out, "directory of the run")->required();
-  command->add_option("--data", arguments->data, "name of the data set, for bntt eval");
-  command->add_option("--size", arguments->size, "height and width of the images")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--leak", arguments->leak, "of the neurons; the file does not tell")
-      ->check(CLI::Range(0.0, 1.0));
+  command->add_option("--set", arguments->settings,
+                      "a setting of the run, such as encoder.kind=direct or data.mean=[0.5]; "
+                      "repeatable");
+  constexpr const char* kForeign = "What the authors' files do not tell";
+  command->add_option("--model", arguments->model, "name in the zoo, as vgg9")->group(kForeign);
+  command->add_option("--data", arguments->data, "name of the data set; default: cifar10")
+      ->group(kForeign);
+  command->add_option("--size", arguments->size, "height and width of the images; default: 32")
+      ->check(CLI::PositiveNumber)
+      ->group(kForeign);
+  command->add_option("--leak", arguments->leak, "of the neurons; default: 0.95")
+      ->check(CLI::Range(0.0, 1.0))
+      ->group(kForeign);
   command->footer(
-      "Example:\n  bntt import vgg9.safetensors --model vgg9 --out runs/imported\n  bntt eval "
-      "runs/imported --data cifar");
+      "Example:\n  bntt import exported.safetensors --out runs/again\n  bntt import "
+      "authors.safetensors --model vgg9 --out runs/imported\n  bntt eval runs/imported --data "
+      "cifar");
   command->callback(
       [arguments, &action] { action = [arguments] { return import_file(*arguments); }; });
 }

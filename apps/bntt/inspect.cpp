@@ -1,10 +1,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <span>
+
 #include "base/json.h"
+#include "bntt/model.h"
 #include "command.h"
+#include "model/model_file.h"
 #include "train/metrics.h"
-#include "train/run_settings.h"
 #include "train/trainer.h"
 
 namespace bntt::cli {
@@ -130,18 +135,45 @@ void print_density(const Network& network, const std::vector<Json>& logged) {
   }
 }
 
+void print_card(const Model& model) {
+  const ModelCard& card = model.card();
+  const EncoderSpec& encoder = card.input.encoder;
+  fmt::print("encoder   {}", encoder_name(encoder.kind));
+  if (!encoder.normalisation.mean.empty()) {
+    fmt::print(", mean {:.4f}, deviation {:.4f}", fmt::join(encoder.normalisation.mean, " "),
+               fmt::join(encoder.normalisation.deviation, " "));
+  }
+  fmt::print("\nclasses   {}", model.classes());
+  if (!card.class_names.empty()) {
+    constexpr std::size_t kShown = 20;
+    const std::size_t shown = std::min(kShown, card.class_names.size());
+    fmt::print(": {}{}", fmt::join(std::span(card.class_names).first(shown), ", "),
+               shown < card.class_names.size() ? ", ..." : "");
+  }
+  fmt::print("\ntrained   {} epochs on {}", card.training.epochs, card.training.data);
+  if (card.training.validation_accuracy) {
+    fmt::print(", {:.2f} % of {} validation images", *card.training.validation_accuracy,
+               card.training.validation_images);
+  }
+  fmt::print("\n\n");
+}
+
 int inspect(const InspectArguments& arguments) {
+  const Model model = Model::load(arguments.run);
+  const Network& network = model.network();
   const RunPaths paths{arguments.run};
-  read_run_settings(paths);
-  const Network network = load_run_network(paths);
-  const std::vector<Json> logged = read_metrics(paths, "step");
+  const std::vector<Json> logged =
+      std::filesystem::exists(paths.metrics()) ? read_metrics(paths, "step") : std::vector<Json>();
   if (arguments.json) {
-    fmt::print("{}\n", json_report(network, logged).dump(2));
+    Json report = json_report(network, logged);
+    report["card"] = card_json(model.card());
+    fmt::print("{}\n", report.dump(2));
     return kDone;
   }
   fmt::print("{}: {} steps, input {}, {} propagation\n\n", arguments.run, network.spec().steps,
              shape_text(network.spec().input),
              network.spec().propagation == Propagation::instant ? "instant" : "delayed");
+  print_card(model);
   print_stages(network);
   print_gains(network);
   print_density(network, logged);
@@ -151,9 +183,11 @@ int inspect(const InspectArguments& arguments) {
 }  // namespace
 
 void add_inspect(CLI::App& app, Action& action) {
-  auto* command = app.add_subcommand("inspect", "Show stages, shapes, counts and gamma of a run");
+  auto* command = app.add_subcommand(
+      "inspect", "Show a model: encoder, classes, training, stages, shapes, counts and gamma");
   auto arguments = std::make_shared<InspectArguments>();
-  command->add_option("run", arguments->run, "directory of the run")->required();
+  command->add_option("run", arguments->run, "directory of the run, or one file of weights")
+      ->required();
   command->add_flag("--json", arguments->json, "print JSON");
   command->footer("Example:\n  bntt inspect runs/demo");
   command->callback([arguments, &action] { action = [arguments] { return inspect(*arguments); }; });

@@ -7,14 +7,16 @@
 #include <type_traits>
 #include <utility>
 
+#include "bntt/api.h"
+
 namespace bntt {
 
 inline constexpr std::size_t kBufferAlignment = 64;
 
 /// Memory at that alignment, contents undefined; large buffers get blocks of their own, which are
 /// kept for the next ones. Throws std::bad_alloc.
-void* allocate_buffer(std::size_t bytes);
-void free_buffer(void* memory, std::size_t bytes) noexcept;
+BNTT_API void* allocate_buffer(std::size_t bytes);
+BNTT_API void free_buffer(void* memory, std::size_t bytes) noexcept;
 
 /// Plain numbers on a cache-line boundary, so that SIMD loads never split a line.
 /// Contents start undefined; `zeros` and `fill` define them.

@@ -2,12 +2,14 @@
 
 #include <stdexcept>
 
+#include "bntt/api.h"
+
 namespace bntt {
 
 /// Something the user can mend: a wrong file, an impossible setting, a full disk.
 /// The message is one sentence that says where, what was expected and what came.
 /// Mistakes of ours are not Errors: they abort.
-class Error : public std::runtime_error {
+class BNTT_API Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };

@@ -2,12 +2,13 @@
 
 #include <filesystem>
 
+#include "bntt/api.h"
 #include "bntt/network.h"
 
 namespace bntt {
 
 /// A trained network from a checkpoint of ours (best.safetensors, checkpoint.safetensors). Throws
 /// Error for files that are damaged or foreign.
-Network load_network(const std::filesystem::path& checkpoint);
+BNTT_API Network load_network(const std::filesystem::path& checkpoint);
 
 }  // namespace bntt

@@ -3,10 +3,12 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "bntt/api.h"
 #include "bntt/break_even.h"
 #include "bntt/buffer.h"
 #include "bntt/network_spec.h"
@@ -63,7 +65,7 @@ struct ChainState {
 };
 
 /// Keeps these images, in this order: the others have left the batch.
-void keep_images(ChainState& state, std::span<const int64_t> images);
+BNTT_API void keep_images(ChainState& state, std::span<const int64_t> images);
 
 /// Spikes of each stage and step, summed over the images seen. Steps are those of the whole run.
 struct Activity {
@@ -99,11 +101,14 @@ struct StatisticDeclaration;
 struct StageNumbers;
 
 /// The whole network, forward and backward, over windows of steps.
-class Network {
+class BNTT_API Network {
  public:
-  /// Every parameter starts as its piece declares: weights Xavier-uniform with gain 2, drawn from
-  /// the seed alone, gains 1, shifts and biases 0.
+  /// Throws Error for a spec that describes no network. Every parameter starts as its piece
+  /// declares: weights Xavier-uniform with gain 2, drawn from the seed alone, gains 1, shifts and
+  /// biases 0.
   Network(NetworkSpec spec, uint64_t seed);
+  /// A network whose numbers are undefined, for those who fill in all of them.
+  static Network unfilled(NetworkSpec spec) { return {std::move(spec), std::nullopt}; }
   Network(Network&&) noexcept;
   Network& operator=(Network&&) noexcept;
   ~Network();
@@ -133,14 +138,15 @@ class Network {
   /// One window of all active steps, kept for backward. The input has active_steps(spec) steps.
   Trace forward(Signal input, NormMode mode, Keep keep = Keep::everything);
 
-  /// Fills every parameter's gradient; with `input_gradient`, also that of the input
-  /// [stored step, batch, y, x, channel]. Frees the trace as it goes: hand it over by std::move.
+  /// Fills every parameter's gradient, which has memory from the first call on; with
+  /// `input_gradient`, also that of the input [stored step, batch, y, x, channel]. Frees the trace
+  /// as it goes: hand it over by std::move.
   void backward(Trace trace, const Buffer<float>& logits_gradient,
                 Buffer<float>* input_gradient = nullptr);
 
   /// Inference without a trace: `start`, then `advance` by windows of any length gives the same
   /// bits as one window.
-  ChainState start(int64_t batch) const;
+  ChainState start(int64_t batch) const { return start(batch, prepare()); }
   /// Back to rest, for the next images of the same network: keeps what start() prepared.
   void restart(ChainState& state, int64_t batch) const;
   void advance(const Signal& window, ChainState& state, const AdvanceOptions& options) const;
@@ -151,6 +157,8 @@ class Network {
   Buffer<float> logits(const ChainState& state) const;
 
  private:
+  friend class Model;  // shares prepared weights between states
+
   /// Where the numbers of a stage begin and end.
   struct Range {
     std::size_t begin = 0;
@@ -165,11 +173,13 @@ class Network {
     std::vector<BranchRanges> branches;
     Range neurons;
   };
+  Network(NetworkSpec spec, std::optional<uint64_t> seed);
   Range declare(const std::string& prefix, const std::vector<ParameterDeclaration>& declarations,
-                uint64_t seed, const Place& place);
+                std::optional<uint64_t> seed, const Place& place);
   Range declare(const std::string& prefix, const std::vector<StatisticDeclaration>& declarations);
-  StageNumbers numbers(std::size_t stage, const PreparedNetwork& prepared) const;
   std::shared_ptr<const PreparedNetwork> prepare() const;
+  ChainState start(int64_t batch, std::shared_ptr<const PreparedNetwork> prepared) const;
+  StageNumbers numbers(std::size_t stage, const PreparedNetwork& prepared) const;
   float readout_scale() const;
   int64_t images_together(int64_t steps) const;
   void advance_together(const Signal& window, ChainState& state,

@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "bntt/api.h"
 #include "bntt/shape.h"
 
 namespace bntt {
@@ -223,26 +224,24 @@ struct StagePlan {
 
 /// Validates the spec and computes shapes and counts. Throws Error, in one sentence, for a spec
 /// that cannot work.
-std::vector<StagePlan> plan_stages(const NetworkSpec& spec);
+BNTT_API std::vector<StagePlan> plan_stages(const NetworkSpec& spec);
 
 /// Steps that do something: all, or with delayed propagation all but one per hidden stage.
-int64_t active_steps(const NetworkSpec& spec);
-int64_t classes_of(const NetworkSpec& spec);
-const Readout& readout_of(const NetworkSpec& spec);
+BNTT_API int64_t active_steps(const NetworkSpec& spec);
+BNTT_API int64_t classes_of(const NetworkSpec& spec);
+BNTT_API const Readout& readout_of(const NetworkSpec& spec);
 
 /// What `kind` of a NormSpec or NeuronSpec may be.
 struct KindInfo {
   std::string name;
   std::string meaning;
 };
-std::vector<KindInfo> norm_kinds();
-std::vector<KindInfo> neuron_kinds();
+BNTT_API std::vector<KindInfo> norm_kinds();
+BNTT_API std::vector<KindInfo> neuron_kinds();
 
 /// Round trips: parse(format(spec)) == spec. `origin` names the source of the text in error
 /// messages.
-std::string to_json(const NetworkSpec& spec);
-NetworkSpec network_from_json(const std::string& text, const std::string& origin);
-std::string to_toml(const NetworkSpec& spec);
-NetworkSpec network_from_toml(const std::string& text, const std::string& origin);
+BNTT_API std::string to_json(const NetworkSpec& spec);
+BNTT_API NetworkSpec network_from_json(const std::string& text, const std::string& origin);
 
 }  // namespace bntt

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "bntt/api.h"
 #include "bntt/buffer.h"
 
 namespace bntt {
@@ -20,7 +21,7 @@ struct Parameter {
   /// this is `in`. 0: kept in PyTorch's order.
   int64_t input_channels = 0;
   Buffer<float> value;
-  Buffer<float> gradient;
+  Buffer<float> gradient;  ///< empty until the first backward pass
 };
 
 /// Numbers that training only observes: running means and variances.
@@ -31,7 +32,7 @@ struct Statistic {
 };
 
 /// From the order in memory to PyTorch's, and back.
-Buffer<float> to_pytorch_order(const Parameter& parameter, const Buffer<float>& values);
-Buffer<float> from_pytorch_order(const Parameter& parameter, const Buffer<float>& values);
+BNTT_API Buffer<float> to_pytorch_order(const Parameter& parameter, const Buffer<float>& values);
+BNTT_API Buffer<float> from_pytorch_order(const Parameter& parameter, const Buffer<float>& values);
 
 }  // namespace bntt

@@ -1,13 +1,21 @@
 #pragma once
 
+#include <optional>
+#include <vector>
+
+#include "bntt/api.h"
+#include "bntt/model.h"
 #include "bntt/network.h"
 
 namespace bntt {
 
 /// Streaming inference: steps are fed as they arrive, and the voltage so far can be read at any
-/// time. The network must outlive the session and keep its numbers meanwhile.
-class Session {
+/// time. One thread at a time may use a session; sessions of one model may run in several threads.
+class BNTT_API Session {
  public:
+  Session(Model model, int64_t batch)
+      : model_(std::move(model)), network_(&model_->network()), state_(model_->start(batch)) {}
+  /// The network must outlive the session and keep its numbers meanwhile.
   Session(const Network& network, int64_t batch)
       : network_(&network), state_(network.start(batch)) {}
 
@@ -22,8 +30,12 @@ class Session {
   bool done() const { return state_.steps_done == active_steps(network_->spec()); }
   /// [batch, class]
   Buffer<float> logits() const { return network_->logits(state_); }
+  /// Of one image's classes after the steps so far: the softmax of its voltage, divided by these
+  /// steps if the network divides by all. Throws Error for an image that is not there.
+  std::vector<float> probabilities(int64_t image = 0) const;
 
  private:
+  std::optional<Model> model_;  // keeps the network alive
   const Network* network_;
   ChainState state_;
 };

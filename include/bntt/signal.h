@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "bntt/api.h"
 #include "bntt/buffer.h"
 #include "bntt/shape.h"
 
@@ -17,7 +18,7 @@ inline constexpr int64_t kSpikesPerWord = 64;
 /// / 64. A value is the sum over planes of plane weight x bit: {1} for hidden spikes, {+1, -1} for
 /// signed input, {1, 2, 4, ...} for event counts. Bits past the last channel are always zero: who
 /// writes whole words keeps to that, and check_signal sees to it.
-class SpikeTrain {
+class BNTT_API SpikeTrain {
  public:
   SpikeTrain() = default;
   /// Silent. Throws Error unless all sizes are at least 1 and there is a plane.
@@ -73,20 +74,20 @@ struct DenseTrain {
 /// What one stage hands to the next, and what enters the first.
 using Signal = std::variant<SpikeTrain, DenseTrain>;
 
-int64_t signal_steps(const Signal& signal);
-int64_t signal_batch(const Signal& signal);
-const MapShape& signal_shape(const Signal& signal);
+BNTT_API int64_t signal_steps(const Signal& signal);
+BNTT_API int64_t signal_batch(const Signal& signal);
+BNTT_API const MapShape& signal_shape(const Signal& signal);
 
 /// Throws Error unless the signal is what kernels rely on: sizes of at least 1, as many words or
 /// values as they say, finite plane weights, no bit past the last channel. Reads at most one word
 /// of each pixel.
-void check_signal(const Signal& signal);
+BNTT_API void check_signal(const Signal& signal);
 
 /// Steps [begin, begin + count) of a signal. Throws Error where it has no such steps.
-Signal slice_steps(const Signal& signal, int64_t begin, int64_t count);
+BNTT_API Signal slice_steps(const Signal& signal, int64_t begin, int64_t count);
 /// The steps of all parts, one after the other; the parts are of one kind, shape and batch.
-Signal join_steps(const std::vector<Signal>& parts);
+BNTT_API Signal join_steps(const std::vector<Signal>& parts);
 /// These images of a signal, in this order. Throws Error where it has no such image.
-Signal keep_images(const Signal& signal, std::span<const int64_t> images);
+BNTT_API Signal keep_images(const Signal& signal, std::span<const int64_t> images);
 
 }  // namespace bntt

@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bntt/api.h"
 #include "bntt/network_spec.h"
 
 namespace bntt {
@@ -20,24 +21,24 @@ struct ZooOptions {
   bool divide_by_steps = true;
 };
 
-NetworkSpec vgg5(const ZooOptions& options);
-NetworkSpec vgg9(const ZooOptions& options);
-NetworkSpec vgg11(const ZooOptions& options);
-NetworkSpec vgg16(const ZooOptions& options);
-NetworkSpec cao_net(const ZooOptions& options);
-NetworkSpec dvs_net(const ZooOptions& options);
+BNTT_API NetworkSpec vgg5(const ZooOptions& options);
+BNTT_API NetworkSpec vgg9(const ZooOptions& options);
+BNTT_API NetworkSpec vgg11(const ZooOptions& options);
+BNTT_API NetworkSpec vgg16(const ZooOptions& options);
+BNTT_API NetworkSpec cao_net(const ZooOptions& options);
+BNTT_API NetworkSpec dvs_net(const ZooOptions& options);
 
 /// tdBN's and TET's: blocks of 128, 256 and 512 channels, whose shortcut joins before the neurons.
-NetworkSpec resnet19(const ZooOptions& options);
+BNTT_API NetworkSpec resnet19(const ZooOptions& options);
 /// He's 16/32/64 form with 1x1 shortcuts; the conversion papers take it with norm `none`.
-NetworkSpec resnet20(const ZooOptions& options);
+BNTT_API NetworkSpec resnet20(const ZooOptions& options);
 /// For 32x32 images: the spikes of a block and of its shortcut are added up after firing.
-NetworkSpec sew_resnet18(const ZooOptions& options);
+BNTT_API NetworkSpec sew_resnet18(const ZooOptions& options);
 /// For 32x32 images: a real-valued current runs through the network, and neurons read it.
-NetworkSpec ms_resnet18(const ZooOptions& options);
+BNTT_API NetworkSpec ms_resnet18(const ZooOptions& options);
 
-std::vector<std::string> zoo_names();
+BNTT_API std::vector<std::string> zoo_names();
 /// Throws Error for an unknown name, with the nearest known one.
-NetworkSpec zoo_network(std::string_view name, const ZooOptions& options);
+BNTT_API NetworkSpec zoo_network(std::string_view name, const ZooOptions& options);
 
 }  // namespace bntt

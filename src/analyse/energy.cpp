@@ -7,7 +7,7 @@
 #include "analyse/rapl.h"
 #include "base/check.h"
 #include "base/threads.h"
-#include "base/toml.h"
+#include "toml/toml.h"
 
 namespace bntt {
 

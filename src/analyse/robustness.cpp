@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "base/threads.h"
-#include "data/encoder.h"
+#include "bntt/encoder.h"
 #include "data/loader.h"
 #include "layers/loss.h"
 

@@ -2,16 +2,15 @@
 
 #include <algorithm>
 
-#include "base/fail.h"
+#include "train/model_card.h"
 #include "train/run_settings.h"
-#include "train/trainer.h"
 
 namespace bntt {
 
 OpenRun open_run(const std::filesystem::path& directory, const OpenRunOptions& options) {
   const RunPaths paths{directory};
   RunConfig config = read_run_settings(paths);
-  Network network = load_run_network(paths, options.weights);
+  RunModel model = load_run_model(paths, options.weights);
   DatasetOptions wanted = dataset_options(config);
   wanted.need_train = options.need_validation;
   wanted.need_test = true;
@@ -19,9 +18,7 @@ OpenRun open_run(const std::filesystem::path& directory, const OpenRunOptions& o
   wanted.cache = options.cache;
   DatasetSplits data =
       open_dataset(config.data.name, options.data.value_or(config.data.dir), wanted);
-  if (data.test.shape != network.spec().input || data.test.classes != classes_of(network.spec())) {
-    fail("{}: its network is not for the data set {}", directory.string(), config.data.name);
-  }
+  fit_data_to_model(model, directory.string(), config.data.name, data);
   SampleRange validation;
   if (options.need_validation) {
     validation = split_training(data.train.size(), config.data.validation).validation;
@@ -29,11 +26,12 @@ OpenRun open_run(const std::filesystem::path& directory, const OpenRunOptions& o
       validation.end = std::min(validation.end, validation.begin + options.limit);
     }
   }
-  EncoderSpec encoder = encoder_for(config, data);
+  EncoderSpec encoder = encoder_for(model, config, data);
   const auto seed = static_cast<uint64_t>(options.seed.value_or(config.train.seed));
   const SampleRange test{0, data.test.size()};
-  return {std::move(config), std::move(network), std::move(data), std::move(encoder), seed, test,
-          validation};
+  return {
+      std::move(config), std::move(model.network), std::move(data), std::move(encoder), seed, test,
+      validation};
 }
 
 bool is_spiking(const Network& network) {

@@ -6,7 +6,7 @@
 
 #include "bntt/network.h"
 #include "data/dataset.h"
-#include "data/encoder.h"
+#include "bntt/encoder.h"
 #include "data/split.h"
 #include "train/checkpoint.h"
 #include "train/config.h"

@@ -1,7 +1,5 @@
 #include "base/safetensors.h"
 
-#include <zlib.h>
-
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -10,6 +8,8 @@
 #include <string_view>
 
 #include "base/check.h"
+#include "base/crc32.h"
+#include "base/crc32.h"
 #include "base/fail.h"
 #include "base/fields.h"
 #include "base/files.h"
@@ -66,6 +66,10 @@ Tensor tensor_of(std::string name, TensorType type, std::vector<int64_t> shape,
   return tensor;
 }
 
+std::span<const uint8_t> as_bytes(const std::string& text) {
+  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
+}
+
 // Over the header without the checksum, in its one form with sorted keys and no spaces, and then
 // the data: other programs may write the same header differently.
 uint32_t checksum(nlohmann::json header, const std::vector<std::span<const uint8_t>>& data) {
@@ -74,12 +78,9 @@ uint32_t checksum(nlohmann::json header, const std::vector<std::span<const uint8
     if (header[kMetadata].empty()) header.erase(kMetadata);
   }
   const std::string text = header.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-  uLong sum = crc32_z(0, reinterpret_cast<const Bytef*>(text.data()), text.size());
-  for (const auto part : data) {
-    // zlib takes a null pointer as the wish to start anew.
-    if (!part.empty()) sum = crc32_z(sum, part.data(), part.size());
-  }
-  return static_cast<uint32_t>(sum);
+  uint32_t sum = crc32(as_bytes(text));
+  for (const auto part : data) sum = crc32(part, sum);
+  return sum;
 }
 
 Json header_of(const std::map<std::string, std::string>& metadata,
@@ -123,10 +124,6 @@ std::vector<std::span<const uint8_t>> data_of(const TensorFile& file) {
   std::vector<std::span<const uint8_t>> data;
   for (const Tensor& tensor : file.tensors) data.push_back(tensor.bytes.span());
   return data;
-}
-
-std::span<const uint8_t> as_bytes(const std::string& text) {
-  return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
 struct Entry {

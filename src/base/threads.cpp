@@ -9,11 +9,15 @@
 #include <memory>
 #include <new>
 
+#include "base/fail.h"
 #include "bntt/buffer.h"
 
 namespace bntt {
 
-void set_threads(int count) { omp_set_num_threads(count > 0 ? count : omp_get_num_procs()); }
+void set_threads(int count) {
+  if (count < 0) fail("threads: {}, expected at least 0", count);
+  omp_set_num_threads(count > 0 ? count : omp_get_num_procs());
+}
 
 int threads() { return omp_get_max_threads(); }
 

@@ -3,11 +3,9 @@
 #include <cstdint>
 #include <functional>
 
-namespace bntt {
+#include "bntt/threads.h"
 
-/// 0 means one per available core.
-void set_threads(int count);
-int threads();
+namespace bntt {
 
 /// Runs body(0) ... body(count - 1) on all threads, in any order. Work items must be split by
 /// shape, never by thread, and write to places of their own: then results cannot depend on the

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <numeric>
 
 #include "base/fail.h"
 #include "base/random.h"
@@ -10,6 +11,7 @@
 #include "data/dataset.h"
 #include "train/break_even_table.h"
 #include "train/checkpoint.h"
+#include "train/model_card.h"
 #include "train/run_settings.h"
 #include "train/trainer.h"
 
@@ -20,16 +22,16 @@ namespace {
 constexpr const char* kEncoderKey = "encoder";
 constexpr const char* kSourceKey = "images_from";
 
-struct Images {
+struct OpenedImages {
   ImageSet set;
   ChannelStatistics normalisation;
   std::string name;
 };
 
-Images noise_images(int64_t count) {
-  Images images{.set = {.shape = {3, 32, 32}, .classes = 10},
-                .normalisation = {{0.5F, 0.5F, 0.5F}, {0.25F, 0.25F, 0.25F}},
-                .name = "seeded noise of CIFAR-10's size"};
+OpenedImages noise_images(int64_t count) {
+  OpenedImages images{.set = {.shape = {3, 32, 32}, .classes = 10},
+                      .normalisation = {{0.5F, 0.5F, 0.5F}, {0.25F, 0.25F, 0.25F}},
+                      .name = "seeded noise of CIFAR-10's size"};
   std::vector<uint8_t> pixels;
   for (int64_t image = 0; image < count; ++image) {
     images.set.labels.push_back(image % images.set.classes);
@@ -46,8 +48,8 @@ Images noise_images(int64_t count) {
   return images;
 }
 
-Images open_images(const std::string& name, const std::string& directory, DatasetOptions options,
-                   int64_t count) {
+OpenedImages open_images(const std::string& name, const std::string& directory,
+                         DatasetOptions options, int64_t count) {
   options.need_train = false;
   options.limit_test = count;
   DatasetSplits splits = open_dataset(name, directory, options);
@@ -64,7 +66,7 @@ std::string data_set_in(const fs::path& directory) {
   return "cifar10";
 }
 
-Images find_images(const std::string& directory, int64_t count) {
+OpenedImages find_images(const std::string& directory, int64_t count) {
   if (!directory.empty()) return open_images(data_set_in(directory), directory, {}, count);
   try {
     return open_images("fashion-mnist", "", {}, count);
@@ -81,8 +83,7 @@ Batch first_images(const ImageSet& set, int64_t count) {
     batch.sample_ids.push_back(static_cast<uint32_t>(i));
     batch.labels.push_back(set.labels[i % set.size()]);
     std::transform(set.image(i % set.size()), set.image(i % set.size()) + set.shape.size(),
-                   batch.images.data() + i * set.shape.size(),
-                   [](uint8_t pixel) { return static_cast<float>(pixel) / 255.0F; });
+                   batch.images.data() + i * set.shape.size(), value_of_pixel);
   }
   return batch;
 }
@@ -119,7 +120,7 @@ Workload workload_of_run(const WorkloadOptions& options) {
   const RunConfig config = read_run_settings(paths);
   const Network network = load_run_network(paths);
   const std::string directory = options.data.empty() ? config.data.dir : options.data;
-  const Images images =
+  const OpenedImages images =
       open_images(config.data.name, directory, dataset_options(config), options.images);
   if (images.set.shape != network.spec().input) {
     fail("{}: its network is not for the data set {}", options.run, config.data.name);
@@ -138,7 +139,7 @@ Workload workload_of_run(const WorkloadOptions& options) {
 
 Workload make_workload(const WorkloadOptions& options) {
   if (!options.run.empty()) return workload_of_run(options);
-  const Images images = find_images(options.data, options.images);
+  const OpenedImages images = find_images(options.data, options.images);
   const NetworkSpec spec = zoo_network(options.model, {.input = images.set.shape,
                                                        .classes = images.set.classes,
                                                        .steps = options.steps,
@@ -162,7 +163,7 @@ Batch slice(const Batch& images, int64_t first, int64_t count) {
 }
 
 std::vector<uint8_t> pack_network(const Workload& workload) {
-  return format_tensors(pack_checkpoint(workload.network, nullptr, nullptr));
+  return format_tensors(pack_model(workload.network, {}));
 }
 
 std::vector<uint8_t> pack_images(const Workload& workload) {
@@ -203,10 +204,11 @@ Workload unpack_workload(const std::string& network_file, const std::string& ima
   std::ranges::copy(tensor("images").floats(), images.images.begin());
   const auto labels = tensor("labels").integers();
   images.labels.assign(labels.begin(), labels.end());
+  images.sample_ids.resize(images.labels.size());
+  std::iota(images.sample_ids.begin(), images.sample_ids.end(), 0U);
   if (images.images.size() != images.size() * images.shape.size()) {
     fail("{}: its images do not fit the network", images_file);
   }
-  for (int64_t i = 0; i < images.size(); ++i) images.sample_ids.push_back(static_cast<uint32_t>(i));
   const auto thresholds = tensor("break_even").floats();
   std::vector<BreakEven> break_even = network.break_even();
   if (thresholds.size() != 2 * break_even.size()) {

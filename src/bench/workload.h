@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "bntt/network.h"
-#include "data/batch.h"
-#include "data/encoder.h"
+#include "bntt/batch.h"
+#include "bntt/encoder.h"
 
 namespace bntt::bench {
 

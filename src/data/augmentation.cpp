@@ -4,6 +4,7 @@
 
 #include "base/fail.h"
 #include "base/random.h"
+#include "bntt/batch.h"
 
 namespace bntt {
 
@@ -70,9 +71,7 @@ void move_pixels(const uint8_t* image, const MapShape& shape, const CropFlip& cr
 
 void crop_flip(const uint8_t* image, const MapShape& shape, const CropFlip& crop, float* out) {
   move_pixels(image, shape, crop, out, [&](const uint8_t* pixel, float* target) {
-    for (int64_t channel = 0; channel < shape.channels; ++channel) {
-      target[channel] = static_cast<float>(pixel[channel]) / 255.0F;
-    }
+    std::transform(pixel, pixel + shape.channels, target, value_of_pixel);
   });
 }
 

@@ -7,14 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "bntt/input_spec.h"
 #include "bntt/shape.h"
 #include "data/sensor_size.h"
 #include "data/shared_bytes.h"
 
 namespace bntt {
-
-/// Test samples are numbered from here, so that no draw for them equals one for a training sample.
-inline constexpr uint32_t kFirstTestId = 0x80000000U;
 
 enum class SampleKind { image, events };
 
@@ -33,13 +31,6 @@ struct ImageSet {
   int64_t size() const { return static_cast<int64_t>(labels.size()); }
   int64_t sample_bytes() const { return frames * shape.size(); }
   const uint8_t* image(int64_t index) const { return pixels.data() + index * sample_bytes(); }
-};
-
-/// Per channel, of pixels in 0..1.
-struct ChannelStatistics {
-  std::vector<float> mean;
-  std::vector<float> deviation;
-  bool operator==(const ChannelStatistics&) const = default;
 };
 
 struct DatasetSplits {
@@ -66,25 +57,6 @@ struct DatasetInfo {
 };
 
 enum class Labels { fine, coarse };
-
-/// How an image of another size becomes one of the size that the network wants.
-enum class Fit {
-  crop,     ///< scaled until it covers the square, then the middle is cut out
-  squeeze,  ///< scaled to the square, whatever that does to its proportions
-};
-
-/// How a recording is divided into frames.
-enum class Interval {
-  time,   ///< equal lengths of time
-  count,  ///< equal numbers of events
-};
-
-struct FrameOptions {
-  int64_t frames = 20;
-  Interval interval = Interval::time;
-  bool clip = false;  ///< at most one spike per pixel, polarity and frame, instead of counts
-  bool operator==(const FrameOptions&) const = default;
-};
 
 /// Where decoded samples are kept for the next time.
 struct CacheOptions {

@@ -10,15 +10,6 @@
 
 namespace bntt {
 
-/// One change of brightness that a pixel of an event camera saw, in the camera's own coordinates.
-struct Event {
-  int64_t time_us = 0;  ///< wrap-around of the file's counter undone
-  int16_t x = 0;
-  int16_t y = 0;
-  bool on = false;  ///< brighter
-  bool operator==(const Event&) const = default;
-};
-
 inline constexpr int64_t kDvs128Side = 128;
 inline constexpr int64_t kNmnistSide = 34;
 

@@ -9,6 +9,7 @@
 #include <memory>
 
 #include "base/fail.h"
+#include "base/files.h"
 #include "base/text.h"
 
 namespace bntt {
@@ -39,7 +40,7 @@ struct JpegDeleter {
   void operator()(void* handle) const { tjDestroy(handle); }
 };
 
-DecodedImage decode_jpeg(std::span<const uint8_t> bytes, const std::string& origin) {
+Picture decode_jpeg(std::span<const uint8_t> bytes, const std::string& origin) {
   // A block of 64 pixels takes at least two bits.
   constexpr int64_t kPixelsPerByte = 256;
   const std::unique_ptr<void, JpegDeleter> decoder(tjInitDecompress());
@@ -56,7 +57,7 @@ DecodedImage decode_jpeg(std::span<const uint8_t> bytes, const std::string& orig
     refuse();
   }
   check_size(width, height, static_cast<int64_t>(bytes.size()), kPixelsPerByte, origin);
-  DecodedImage image{.width = width, .height = height, .pixels = {}};
+  Picture image{.width = width, .height = height, .pixels = {}};
   image.pixels.resize(static_cast<std::size_t>(kChannels * width * height));
   if (tjDecompress2(decoder.get(), bytes.data(), bytes.size(), image.pixels.data(), width, 0,
                     height, TJPF_RGB, TJFLAG_LIMITSCANS | TJFLAG_STOPONWARNING) != 0) {
@@ -65,7 +66,7 @@ DecodedImage decode_jpeg(std::span<const uint8_t> bytes, const std::string& orig
   return image;
 }
 
-DecodedImage decode_png(std::span<const uint8_t> bytes, const std::string& origin) {
+Picture decode_png(std::span<const uint8_t> bytes, const std::string& origin) {
   // Deflate shrinks at most 1032 times; a byte holds at most 8 pixels.
   constexpr int64_t kPixelsPerByte = int64_t{8} * 1032;
   png_image header{};
@@ -78,7 +79,7 @@ DecodedImage decode_png(std::span<const uint8_t> bytes, const std::string& origi
   check_size(header.width, header.height, static_cast<int64_t>(bytes.size()), kPixelsPerByte,
              origin);
   header.format = PNG_FORMAT_RGB;
-  DecodedImage image{.width = header.width, .height = header.height, .pixels = {}};
+  Picture image{.width = header.width, .height = header.height, .pixels = {}};
   image.pixels.resize(PNG_IMAGE_SIZE(header));
   const png_color black{};
   if (png_image_finish_read(&header, &black, image.pixels.data(), 0, nullptr) == 0 ||
@@ -88,84 +89,16 @@ DecodedImage decode_png(std::span<const uint8_t> bytes, const std::string& origi
   return image;
 }
 
-/// The weights with which source positions [first, first + weights) make one target position.
-struct Tap {
-  int64_t first;
-  std::vector<float> weights;
-};
-
-std::vector<Tap> triangle_taps(double begin, double extent, int64_t source, int64_t target) {
-  const double scale = extent / static_cast<double>(target);
-  const double reach = std::max(scale, 1.0);
-  std::vector<Tap> taps;
-  for (int64_t i = 0; i < target; ++i) {
-    const double middle = begin + (static_cast<double>(i) + 0.5) * scale;
-    const int64_t first =
-        std::clamp<int64_t>(std::llround(std::floor(middle - reach + 0.5)), 0, source - 1);
-    const int64_t last =
-        std::clamp<int64_t>(std::llround(std::floor(middle + reach + 0.5)), first + 1, source);
-    Tap tap{.first = first, .weights = {}};
-    double sum = 0.0;
-    for (int64_t k = first; k < last; ++k) {
-      const double distance = std::abs(static_cast<double>(k) + 0.5 - middle) / reach;
-      const double weight = std::max(0.0, 1.0 - distance);
-      tap.weights.push_back(static_cast<float>(weight));
-      sum += weight;
-    }
-    for (float& weight : tap.weights) weight /= static_cast<float>(sum);
-    taps.push_back(std::move(tap));
-  }
-  return taps;
-}
-
-uint8_t rounded(float value) {
-  return static_cast<uint8_t>(std::clamp(std::floor(value + 0.5F), 0.0F, 255.0F));
-}
-
 }  // namespace
 
-DecodedImage decode_image(std::span<const uint8_t> bytes, const std::string& origin) {
+Picture decode_picture(std::span<const uint8_t> bytes, const std::string& origin) {
   if (starts_with(bytes, kJpegStart)) return decode_jpeg(bytes, origin);
   if (starts_with(bytes, kPngStart)) return decode_png(bytes, origin);
   fail("{} is neither a JPEG nor a PNG file", origin);
 }
 
-void fit_image(const DecodedImage& image, int64_t size, Fit fit, uint8_t* out) {
-  if (image.width == size && image.height == size) {
-    std::ranges::copy(image.pixels, out);
-    return;
-  }
-  auto width = static_cast<double>(image.width);
-  auto height = static_cast<double>(image.height);
-  if (fit == Fit::crop) width = height = std::min(width, height);
-  const double left = (static_cast<double>(image.width) - width) / 2;
-  const double top = (static_cast<double>(image.height) - height) / 2;
-  const std::vector<Tap> columns = triangle_taps(left, width, image.width, size);
-  const std::vector<Tap> rows = triangle_taps(top, height, image.height, size);
-  const int64_t first_row = rows.front().first;
-  const int64_t last_row = rows.back().first + static_cast<int64_t>(rows.back().weights.size());
-  std::vector<float> narrow;  // [y, x of the target, channel]
-  narrow.reserve(static_cast<std::size_t>((last_row - first_row) * size * kChannels));
-  for (int64_t y = first_row; y < last_row; ++y) {
-    for (const Tap& tap : columns) {
-      const uint8_t* pixel = image.pixels.data() + (y * image.width + tap.first) * kChannels;
-      std::array<float, kChannels> sums{};
-      for (const float weight : tap.weights) {
-        for (float& sum : sums) sum += weight * static_cast<float>(*pixel++);
-      }
-      narrow.insert(narrow.end(), sums.begin(), sums.end());
-    }
-  }
-  for (const Tap& tap : rows) {
-    for (int64_t i = 0; i < size * kChannels; ++i) {
-      float sum = 0.0F;
-      for (std::size_t k = 0; k < tap.weights.size(); ++k) {
-        const int64_t row = tap.first - first_row + static_cast<int64_t>(k);
-        sum += tap.weights[k] * narrow[row * size * kChannels + i];
-      }
-      *out++ = rounded(sum);
-    }
-  }
+Picture read_picture(const std::filesystem::path& file) {
+  return decode_picture(read_file(file, kLargestImageFile), file.string());
 }
 
 }  // namespace bntt

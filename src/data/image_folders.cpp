@@ -15,7 +15,6 @@ namespace bntt {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr uint64_t kLargestImageFile = 256U << 20;
 constexpr int64_t kTinyImageNetSide = 64;
 constexpr int64_t kFolderSide = 32;
 const std::vector<std::string> kImageExtensions = {".jpeg", ".jpg", ".png"};
@@ -47,8 +46,8 @@ FileSplit image_split(const std::string& dataset, const char* split, int64_t own
   result.decode = [=](const fs::path& file, std::span<const FileSample>,
                       std::span<uint8_t* const> out) {
     const std::string origin = dataset + ": " + file.string();
-    const DecodedImage image = decode_image(read_file(file, kLargestImageFile), origin);
-    for (uint8_t* pixels : out) fit_image(image, side, fit, pixels);
+    const Picture image = decode_picture(read_file(file, kLargestImageFile), origin);
+    for (uint8_t* pixels : out) fit_image(view_of(image), {side, side}, fit, pixels);
   };
   return result;
 }

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "data/augmentation.h"
-#include "data/batch.h"
+#include "bntt/batch.h"
 #include "data/dataset.h"
 #include "data/prefetcher.h"
 #include "data/split.h"

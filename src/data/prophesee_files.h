@@ -9,18 +9,12 @@
 
 namespace bntt {
 
-/// Events, and the sensor that they come from as the file says it; not known where it does not.
-struct Recording {
-  SensorSize sensor;
-  std::vector<Event> events;
-};
-
 /// The most events of a recording that are held in memory, 2 GiB: what 1 GiB of AEDAT 2.0 holds. A
 /// vector word of EVT 3.0 stands for up to twelve events in two bytes, so the size of the file is
 /// no bound.
 inline constexpr std::size_t kMostEvents = std::size_t{1} << 27;
 
-// Files of Prophesee's cameras. `origin` starts every error sentence.
+// Files of Prophesee's cameras. The sensor is not known where the file does not say it. `origin` starts every error sentence.
 
 /// A .raw file: header lines "% key value" up to "% end" or the first line that does not begin so,
 /// then EVT 2.0 or EVT 3.0 words, as the key `format` (or `evt`, of older files) says. The sensor

@@ -3,8 +3,11 @@
 #include <algorithm>
 
 #include "base/fail.h"
+#include "base/files.h"
 #include "base/text.h"
+#include "data/class_folders.h"
 #include "data/event_bytes.h"
+#include "data/event_frames.h"
 
 namespace bntt {
 namespace {
@@ -71,6 +74,29 @@ Recording parse_recording(std::span<const uint8_t> bytes, const std::string& ext
   }
   expect_inside(recording.events, recording.sensor, origin);
   return recording;
+}
+
+Recording read_recording(const std::filesystem::path& file, const SensorSize& sensor) {
+  constexpr uint64_t kLargestRecording = uint64_t{1} << 30;
+  return parse_recording(read_file(file, kLargestRecording), lower_extension(file), sensor,
+                         file.string());
+}
+
+Batch frames_of(const Recording& recording, const MapShape& shape, const FrameOptions& options) {
+  if (shape.channels != 2 || shape.height != shape.width || shape.height < 1) {
+    fail("recording: frames of {}x{}x{}, expected two channels (off and on) and a square",
+         shape.channels, shape.height, shape.width);
+  }
+  if (options.frames < 1) fail("recording: {} frames, expected at least 1", options.frames);
+  if (!recording.sensor.known()) fail("recording: the size of its sensor is not known");
+  Batch batch{.sample_ids = {kFirstTestId},
+              .labels = {},
+              .shape = shape,
+              .frames = options.frames,
+              .counts = Buffer<uint8_t>(options.frames * shape.size())};
+  count_events(recording.events, {.sensor = recording.sensor, .side = shape.height}, options,
+               "recording", batch.counts.data());
+  return batch;
 }
 
 }  // namespace bntt

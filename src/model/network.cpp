@@ -78,7 +78,9 @@ std::span<const Number> part_of(const std::vector<Number>& all, const Range& ran
 
 }  // namespace
 
-Network::Network(NetworkSpec spec, uint64_t seed)
+Network::Network(NetworkSpec spec, uint64_t seed) : Network(std::move(spec), std::optional(seed)) {}
+
+Network::Network(NetworkSpec spec, std::optional<uint64_t> seed)
     : spec_(std::move(spec)), plans_(plan_stages(spec_)), last_reader_(last_readers(plans_)) {
   std::size_t branches = 0;
   for (std::size_t i = 0; i < plans_.size(); ++i) {
@@ -103,15 +105,16 @@ Network::Network(NetworkSpec spec, uint64_t seed)
 
 Network::Range Network::declare(const std::string& prefix,
                                 const std::vector<ParameterDeclaration>& declarations,
-                                uint64_t seed, const Place& place) {
+                                std::optional<uint64_t> seed, const Place& place) {
   const std::size_t begin = parameters_.size();
   for (const ParameterDeclaration& declared : declarations) {
     parameters_.push_back({.name = prefix + declared.name,
                            .group = declared.group,
                            .pytorch_shape = declared.pytorch_shape,
                            .input_channels = declared.input_channels,
-                           .value = first_values(declared, seed, place),
-                           .gradient = Buffer<float>::zeros(size_of(declared.pytorch_shape))});
+                           .value = seed ? first_values(declared, *seed, place)
+                                         : Buffer<float>(size_of(declared.pytorch_shape)),
+                           .gradient = {}});
   }
   return {begin, parameters_.size()};
 }
@@ -237,7 +240,10 @@ Trace Network::forward(Signal input, NormMode mode, Keep keep) {
 // gradient when its turn comes, and nobody needs its trace afterwards.
 void Network::backward(Trace trace, const Buffer<float>& logits_gradient,
                        Buffer<float>* input_gradient) {
-  for (Parameter& parameter : parameters_) parameter.gradient.fill(0.0F);
+  for (Parameter& parameter : parameters_) {
+    if (parameter.gradient.empty()) parameter.gradient = Buffer<float>(parameter.value.size());
+    parameter.gradient.fill(0.0F);
+  }
   const auto prepared = prepare();
   ArrivingGradient at_input;
   std::vector<ArrivingGradient> arriving(stages_.size());
@@ -279,9 +285,9 @@ void Network::backward(Trace trace, const Buffer<float>& logits_gradient,
   if (input_gradient != nullptr) *input_gradient = unpooled(std::move(at_input));
 }
 
-ChainState Network::start(int64_t batch) const {
+ChainState Network::start(int64_t batch, std::shared_ptr<const PreparedNetwork> prepared) const {
   if (batch < 1) fail("network: started with {} images, expected at least 1", batch);
-  ChainState state{.prepared = prepare()};
+  ChainState state{.prepared = std::move(prepared)};
   restart(state, batch);
   return state;
 }

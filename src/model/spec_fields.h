@@ -171,4 +171,7 @@ void visit_fields(Visitor& visit, NetworkSpec& spec) {
   visit("stages", spec.stages);
 }
 
+/// A network from its table, validated. `origin` names the source in messages.
+NetworkSpec read_network(const Json& json, const std::string& origin);
+
 }  // namespace bntt

@@ -97,7 +97,7 @@ class Canvas {
     for (int64_t y = 0; y < height; ++y) {
       auto* row = reinterpret_cast<uint32_t*>(pixels + (top + y) * stride) + left;
       for (int64_t x = 0; x < width; ++x) {
-        const uint8_t* rgb = picture.rgb.data() + 3 * ((y / scale) * picture.width + x / scale);
+        const uint8_t* rgb = picture.pixels.data() + 3 * ((y / scale) * picture.width + x / scale);
         row[x] = static_cast<uint32_t>(rgb[0]) << 16 | static_cast<uint32_t>(rgb[1]) << 8 | rgb[2];
       }
     }

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <variant>
 
-#include "data/encoder.h"
+#include "bntt/encoder.h"
 #include "data/loader.h"
 #include "report/class_name.h"
 

@@ -24,11 +24,11 @@ double strength(uint8_t count, uint8_t peak) {
 
 Picture image_picture(std::span<const uint8_t> pixels, const MapShape& shape) {
   BNTT_CHECK(static_cast<int64_t>(pixels.size()) == shape.size());
-  Picture picture{.width = shape.width, .height = shape.height, .rgb = {}};
-  picture.rgb.reserve(static_cast<std::size_t>(3 * shape.pixels()));
+  Picture picture{.width = shape.width, .height = shape.height, .pixels = {}};
+  picture.pixels.reserve(static_cast<std::size_t>(3 * shape.pixels()));
   for (int64_t pixel = 0; pixel < shape.pixels(); ++pixel) {
     for (int64_t channel = 0; channel < 3; ++channel) {
-      picture.rgb.push_back(pixels[pixel * shape.channels + std::min(channel, shape.channels - 1)]);
+      picture.pixels.push_back(pixels[pixel * shape.channels + std::min(channel, shape.channels - 1)]);
     }
   }
   return picture;
@@ -36,8 +36,8 @@ Picture image_picture(std::span<const uint8_t> pixels, const MapShape& shape) {
 
 Picture event_picture(std::span<const uint8_t> counts, const MapShape& shape, uint8_t peak) {
   BNTT_CHECK(shape.channels == 2 && static_cast<int64_t>(counts.size()) == shape.size());
-  Picture picture{.width = shape.width, .height = shape.height, .rgb = {}};
-  picture.rgb.reserve(static_cast<std::size_t>(3 * shape.pixels()));
+  Picture picture{.width = shape.width, .height = shape.height, .pixels = {}};
+  picture.pixels.reserve(static_cast<std::size_t>(3 * shape.pixels()));
   for (int64_t pixel = 0; pixel < shape.pixels(); ++pixel) {
     const double off = strength(counts[2 * pixel], peak);
     const double on = strength(counts[2 * pixel + 1], peak);
@@ -45,7 +45,7 @@ Picture event_picture(std::span<const uint8_t> counts, const MapShape& shape, ui
       // Both inks on one paper.
       const double light = (kWhite - off * (kWhite - kOff[channel])) / kWhite *
                            (kWhite - on * (kWhite - kOn[channel])) / kWhite;
-      picture.rgb.push_back(static_cast<uint8_t>(std::lround(kWhite * light)));
+      picture.pixels.push_back(static_cast<uint8_t>(std::lround(kWhite * light)));
     }
   }
   return picture;

@@ -2,18 +2,11 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include "bntt/data/picture.h"
 #include "bntt/shape.h"
 
 namespace bntt {
-
-/// Something to look at.
-struct Picture {
-  int64_t width = 0;
-  int64_t height = 0;
-  std::vector<uint8_t> rgb;  ///< [y, x, channel]
-};
 
 /// An image [y, x, channel]: one channel is grey, the first three of several are red, green, blue.
 Picture image_picture(std::span<const uint8_t> pixels, const MapShape& shape);

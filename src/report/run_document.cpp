@@ -6,7 +6,7 @@
 
 #include "analyse/exit_rule.h"
 #include "analyse/json.h"
-#include "base/toml.h"
+#include "toml/toml.h"
 #include "bntt/error.h"
 #include "report/confusions.h"
 #include "report/gamma.h"

@@ -36,7 +36,7 @@ std::string sample_picture(const ImageSet& set, int64_t sample, int64_t frames) 
   }
   const Picture picture = event_picture(added_up(set, sample, frames), set.shape,
                                         peak_of(added_up(set, sample, set.frames)));
-  return png_data_uri(picture.rgb,
+  return png_data_uri(picture.pixels,
                       {.channels = 3, .height = picture.height, .width = picture.width});
 }
 

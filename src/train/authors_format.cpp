@@ -167,6 +167,11 @@ void from_authors_format(const TensorFile& file, const std::string& origin, Netw
   picker.refuse_the_rest();
 }
 
+bool has_authors_names(const TensorFile& file) {
+  return std::ranges::any_of(file.tensors,
+                             [](const Tensor& tensor) { return tensor.name.starts_with("bntt"); });
+}
+
 AuthorsModelShape authors_model_shape(const TensorFile& file, const std::string& origin) {
   const auto shape_of = [&](const std::string& name, std::size_t axes) {
     const Tensor* tensor = file.find(name);

@@ -15,6 +15,9 @@ TensorFile to_authors_format(const Network& network);
 /// missing, superfluous and misshapen tensors.
 void from_authors_format(const TensorFile& file, const std::string& origin, Network& network);
 
+/// Whether the tensors have the authors' names, rather than ours.
+bool has_authors_names(const TensorFile& file);
+
 /// What the tensors tell of the network they belong to.
 struct AuthorsModelShape {
   int64_t input_channels = 0;

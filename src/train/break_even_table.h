@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "bntt/network.h"
+#include "model/break_even_values.h"
 
 namespace bntt {
 
@@ -21,10 +22,5 @@ std::vector<BreakEven> machine_break_even(const std::vector<StagePlan>& stages,
 
 /// From which density of input spikes on each synapse goes dense, for those that have the choice.
 std::string dense_above_text(const Network& network);
-
-/// train.break_even of a run as one entry per synapse: forward and weight gradient for every one,
-/// or one such pair for all. Throws Error for any other number of values.
-std::vector<BreakEven> break_even_from(const std::vector<double>& values, std::size_t synapses);
-std::vector<double> break_even_values(const std::vector<BreakEven>& synapses);
 
 }  // namespace bntt

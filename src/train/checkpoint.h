@@ -1,9 +1,12 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 #include "base/safetensors.h"
-#include "bntt/network.h"
+#include "bntt/model.h"
+#include "model/model_file.h"
+#include "model/run_paths.h"
 #include "train/sgd.h"
 
 namespace bntt {
@@ -34,32 +37,15 @@ struct TrainPosition {
   int64_t images = 0;      ///< of the training set, those for validation too; 0: not known
 };
 
-/// All parameters and running statistics in PyTorch's axis order, under their declared names.
-TensorFile to_state_dict(const Network& network);
+/// A model file with the state of training. `sgd` and `position` are left out of a file for
+/// inference.
+TensorFile pack_checkpoint(const Network& network, const ModelCard& card, const Sgd* sgd,
+                           const TrainPosition* position);
 
-/// Tensors in PyTorch's axis order under state-dict names, the network's description in the
-/// metadata. Equal states give equal bytes: no time stamps, no thread counts. `sgd` and `position`
-/// are left out of a file for inference.
-TensorFile pack_checkpoint(const Network& network, const Sgd* sgd, const TrainPosition* position);
-
-/// The network that a checkpoint was made with. Throws Error for files that are not ours.
-NetworkSpec checkpoint_network(const TensorFile& file, const std::string& origin);
-
-/// Fills network (and optimiser); returns the position. Throws Error, beginning with `origin`,
-/// unless the file holds exactly this network.
-void unpack_network(const TensorFile& file, const std::string& origin, Network& network);
+/// Fills the optimiser; returns the position. Throws Error, beginning with `origin`, unless the
+/// file holds the training state of exactly this network.
 TrainPosition unpack_training(const TensorFile& file, const std::string& origin,
                               const Network& network, Sgd& sgd);
-
-/// The files of a run: see "A run on disk" in docs/runs.md.
-struct RunPaths {
-  std::filesystem::path directory;
-  std::filesystem::path settings() const { return directory / "run.toml"; }
-  std::filesystem::path metrics() const { return directory / "metrics.jsonl"; }
-  std::filesystem::path checkpoint() const { return directory / "checkpoint.safetensors"; }
-  std::filesystem::path previous() const { return directory / "previous.safetensors"; }
-  std::filesystem::path best() const { return directory / "best.safetensors"; }
-};
 
 /// Writes checkpoint.safetensors; the one before it becomes previous.safetensors. At any moment
 /// there is a whole one.
@@ -69,6 +55,12 @@ enum class RunWeights { best, last };
 /// The network of a run: best.safetensors if there is one and it is wanted, otherwise the
 /// checkpoint.
 Network load_run_network(const RunPaths& paths, RunWeights weights = RunWeights::best);
+/// The same with its card, which files of version 0.1 do not have.
+struct RunModel {
+  Network network;
+  std::optional<ModelCard> card;
+};
+RunModel load_run_model(const RunPaths& paths, RunWeights weights = RunWeights::best);
 
 /// Reads a file of ours, checksum and all. For a damaged checkpoint the message tells of an intact
 /// previous one.

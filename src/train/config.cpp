@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/toml.h"
+#include "toml/toml.h"
 #include "bntt/zoo.h"
 #include "model/spec_fields.h"
 #include "train/precision_names.h"
@@ -11,14 +11,6 @@ namespace bntt {
 
 constexpr auto enum_names(Labels) {
   return std::array{std::pair{Labels::fine, "fine"}, std::pair{Labels::coarse, "coarse"}};
-}
-
-constexpr auto enum_names(Fit) {
-  return std::array{std::pair{Fit::crop, "crop"}, std::pair{Fit::squeeze, "squeeze"}};
-}
-
-constexpr auto enum_names(Interval) {
-  return std::array{std::pair{Interval::time, "time"}, std::pair{Interval::count, "count"}};
 }
 
 template <class Visitor>
@@ -150,7 +142,10 @@ std::vector<std::string> split_at_dots(std::string_view key) {
 // Every key of the sections, as model.width.
 std::vector<std::string> dotted_keys() {
   std::vector<std::string> keys;
-  const Json sections = write_fields(RunConfig{});
+  RunConfig config;  // settings without a value would not be written
+  config.data.mean.emplace();
+  config.data.deviation.emplace();
+  const Json sections = write_fields(config);
   for (const auto& [section, settings] : sections.items()) {
     for (const auto& [key, value] : settings.items()) keys.push_back(section + "." + key);
   }
@@ -184,6 +179,12 @@ RunConfig config_from_toml(std::string_view text, const std::string& origin) {
 }
 
 std::string to_toml(const RunConfig& config) { return format_toml(write_fields(config)); }
+
+NetworkSpec network_from_toml(const std::string& text, const std::string& origin) {
+  return read_network(parse_toml(text, origin), origin);
+}
+
+std::string to_toml(const NetworkSpec& spec) { return format_toml(write_fields(spec)); }
 
 void apply_setting(RunConfig& config, std::string_view setting, const std::string& origin) {
   const auto equals = setting.find('=');

@@ -6,10 +6,10 @@
 #include <string_view>
 #include <vector>
 
+#include "bntt/encoder.h"
 #include "bntt/network_spec.h"
 #include "bntt/precision.h"
 #include "data/dataset.h"
-#include "data/encoder.h"
 
 namespace bntt {
 
@@ -110,6 +110,10 @@ struct RunConfig {
 /// Settings that the text does not name keep their defaults. Throws Error, beginning with `origin`.
 RunConfig config_from_toml(std::string_view text, const std::string& origin);
 std::string to_toml(const RunConfig& config);
+
+/// A network alone, as in [network].
+NetworkSpec network_from_toml(const std::string& text, const std::string& origin);
+std::string to_toml(const NetworkSpec& spec);
 
 /// One `--set`, such as "model.width=0.25". The value is a TOML value; a bare word is a string.
 void apply_setting(RunConfig& config, std::string_view setting,

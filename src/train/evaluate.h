@@ -2,10 +2,11 @@
 
 #include <functional>
 
+#include "bntt/encoder.h"
 #include "bntt/network.h"
 #include "data/dataset.h"
-#include "data/encoder.h"
 #include "data/split.h"
+#include "model/stopping.h"
 #include "train/checkpoint.h"
 
 namespace bntt {
@@ -32,18 +33,6 @@ struct Evaluation {
   /// Spikes per neuron and active step of each hidden stage.
   std::vector<double> density(const Network& network) const;
 };
-
-/// Steps of each stage in a run that is stopped after `steps` steps; 0 stands for all of them.
-/// Throws Error unless the readout sees something by then and the spec has so many.
-int64_t active_steps_until(const NetworkSpec& spec, int64_t steps);
-
-/// What the logits of a run that was stopped after `steps` steps must be multiplied with: the spec
-/// divides by all steps, a shorter run by its own.
-float stopped_logit_scale(const NetworkSpec& spec, int64_t steps);
-
-/// As many as keep the currents of the largest stage, over `steps` steps, within a quarter of a
-/// gigabyte.
-int64_t images_per_batch(const Network& network, int64_t steps);
 
 /// Throws Error when event recordings have fewer frames than the network has active steps.
 void expect_frames(const ImageSet& images, int64_t steps);

@@ -3,7 +3,7 @@
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/json_difference.h"
-#include "base/toml.h"
+#include "toml/toml.h"
 
 namespace bntt {
 namespace fs = std::filesystem;

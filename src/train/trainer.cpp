@@ -12,7 +12,8 @@
 #include "base/threads.h"
 #include "kernels/unpack.h"
 #include "layers/loss.h"
-#include "train/break_even_table.h"
+#include "model/break_even_values.h"
+#include "train/model_card.h"
 #include "train/run_settings.h"
 #include "train/schedule.h"
 
@@ -70,7 +71,7 @@ Trainer::Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bo
       data_(data),
       paths_(std::move(paths)),
       split_(split_training(data.train.size(), config_.data.validation)),
-      encoder_(encoder_for(config_, data)),
+      card_(card_of(config_, data)),
       network_(network_of(config_, data.train.shape, data.train.classes),
                static_cast<uint64_t>(config_.train.seed)),
       sgd_(network_, sgd_options(config_.train)) {
@@ -90,6 +91,7 @@ Trainer::Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bo
     unpack_network(file, origin, network_);
     position_ = unpack_training(file, origin, network_, sgd_);
     expect_same_images(origin);
+    expect_same_classes(card_in(file, origin).value_or(card_), origin);
   } else {
     begin_run_directory(paths_, config_, resume);
   }
@@ -108,6 +110,14 @@ void Trainer::expect_same_images(const std::string& origin) const {
   if (position_.batch > steps_per_epoch()) {
     fail("{}: the run was trained with at least {} training samples of {}, but there are {} now",
          origin, position_.batch * config_.train.batch, config_.data.name, split_.train.size());
+  }
+}
+
+void Trainer::expect_same_classes(const ModelCard& begun, const std::string& origin) const {
+  for (std::size_t i = 0; i < std::min(begun.class_names.size(), card_.class_names.size()); ++i) {
+    if (begun.class_names[i] == card_.class_names[i]) continue;
+    fail("{}: class {} of the run is '{}', but '{}' in {} now", origin, i, begun.class_names[i],
+         card_.class_names[i], config_.data.name);
   }
 }
 
@@ -138,8 +148,8 @@ TrainEnd Trainer::run(const TrainHooks& hooks) {
 void Trainer::train_batch(const Batch& batch, const TrainHooks& hooks) {
   const double learning_rate = learning_rate_at(config_.train, position_.step, steps_per_epoch());
   const auto seed = static_cast<uint64_t>(config_.train.seed);
-  Trace trace = network_.forward(encode(batch, active_steps(network_.spec()), encoder_, seed,
-                                        static_cast<uint32_t>(position_.epoch)),
+  Trace trace = network_.forward(encode(batch, active_steps(network_.spec()), card_.input.encoder,
+                                        seed, static_cast<uint32_t>(position_.epoch)),
                                  NormMode::batch, Keep::for_backward);
   const CrossEntropy loss = cross_entropy(trace.logits, batch.labels);
   if (!std::isfinite(loss.loss)) fail_as_diverged("the loss", loss.loss);
@@ -211,7 +221,7 @@ void Trainer::log_step(double learning_rate, const std::vector<double>& densitie
 
 EvaluateOptions Trainer::evaluate_options(const char* what, int64_t images,
                                           const TrainHooks& hooks) const {
-  return {.encoder = encoder_,
+  return {.encoder = card_.input.encoder,
           .seed = static_cast<uint64_t>(config_.train.seed),
           .progress = [=, &hooks](int64_t done) {
             if (hooks.evaluating) hooks.evaluating(what, done, images);
@@ -238,7 +248,10 @@ void Trainer::finish_epoch(const TrainHooks& hooks) {
     if (report.best) {
       position_.best_accuracy = report.validation->accuracy();
       position_.best_epoch = report.epoch;
-      write_tensors(paths_.best(), pack_checkpoint(network_, nullptr, nullptr));
+      card_.training.epochs = report.epoch;
+      card_.training.validation_accuracy = report.validation->accuracy();
+      card_.training.validation_images = images;
+      write_tensors(paths_.best(), pack_model(network_, card_));
     }
     line["best"] = report.best;
   }
@@ -253,7 +266,10 @@ void Trainer::finish_epoch(const TrainHooks& hooks) {
 void Trainer::save() {
   metrics_->sync();
   position_.metrics_bytes = metrics_->bytes();
-  save_checkpoint(paths_, pack_checkpoint(network_, &sgd_, &position_));
+  card_.training.epochs = position_.epoch;
+  card_.training.validation_accuracy.reset();
+  card_.training.validation_images = 0;
+  save_checkpoint(paths_, pack_checkpoint(network_, card_, &sgd_, &position_));
 }
 
 Evaluation Trainer::test(const TrainHooks& hooks) {
@@ -270,39 +286,6 @@ Evaluation Trainer::test(const TrainHooks& hooks) {
                        .dump());
   metrics_->sync();
   return result;
-}
-
-namespace {
-
-ChannelStatistics statistics_for(const DataConfig& config, const DatasetSplits& data) {
-  ChannelStatistics statistics = config.normalisation.empty()
-                                     ? data.normalisation
-                                     : dataset_normalisation(config.normalisation);
-  const auto channels = static_cast<std::size_t>(data.train.shape.channels);
-  const auto expect_channels = [&](const std::string& what, const std::vector<float>& values) {
-    if (values.size() != channels) {
-      fail("{} has {} channels, expected {}", what, values.size(), channels);
-    }
-  };
-  expect_channels(fmt::format("data.normalisation: '{}'", config.normalisation), statistics.mean);
-  if (config.mean) statistics.mean = *config.mean;
-  if (config.deviation) statistics.deviation = *config.deviation;
-  expect_channels("data.mean", statistics.mean);
-  expect_channels("data.deviation", statistics.deviation);
-  return statistics;
-}
-
-}  // namespace
-
-EncoderSpec encoder_for(const RunConfig& config, const DatasetSplits& data) {
-  const EncoderKind kind = config.encoder.kind;
-  const bool events = data.train.kind == SampleKind::events;
-  if (events != (kind == EncoderKind::events)) {
-    fail("encoder.kind is {}, but the data set {} holds {}", encoder_name(kind), config.data.name,
-         events ? "event recordings" : "images");
-  }
-  if (events) return {.kind = kind, .normalisation = {}};
-  return {.kind = kind, .normalisation = statistics_for(config.data, data)};
 }
 
 std::vector<double> mean_gain(const Network& network, std::size_t stage) {

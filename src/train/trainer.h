@@ -67,6 +67,7 @@ class Trainer {
 
  private:
   void expect_same_images(const std::string& origin) const;
+  void expect_same_classes(const ModelCard& begun, const std::string& origin) const;
   /// Throws Error: a run whose numbers are not finite cannot recover, and its checkpoint could not
   /// be read.
   [[noreturn]] void fail_as_diverged(const std::string& what, double value) const;
@@ -81,15 +82,12 @@ class Trainer {
   const DatasetSplits& data_;
   RunPaths paths_;
   Split split_;
-  EncoderSpec encoder_;
+  ModelCard card_;
   Network network_;
   Sgd sgd_;
   TrainPosition position_;
   std::optional<LineLog> metrics_;
 };
-
-/// The encoder of a run for a data set.
-EncoderSpec encoder_for(const RunConfig& config, const DatasetSplits& data);
 
 /// Mean γ of each step (one entry where the steps share it), of a stage that has γ.
 std::vector<double> mean_gain(const Network& network, std::size_t stage);

@@ -1,7 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "base/fields.h"
-#include "base/toml.h"
+#include "toml/toml.h"
 #include "message.h"
 
 namespace bntt {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "base/toml.h"
+#include "toml/toml.h"
 #include "message.h"
 
 namespace bntt {

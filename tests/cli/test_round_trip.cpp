@@ -58,11 +58,40 @@ TEST_F(RoundTrip, TrainEvalInspectExportImportAgree) {
   EXPECT_NE(exported.find("bntt_fc.2.running_var"), nullptr);
   EXPECT_EQ(exported.find("conv1.weight")->shape, (std::vector<int64_t>{3, 1, 3, 3}));
 
-  succeed({"import", path("out.safetensors"), "--model", "vgg5", "--data", "mnist", "--size", "12",
-           "--out", path("back")});
+  succeed({"import", path("out.safetensors"), "--out", path("back")});
   EXPECT_EQ(eval("back"), report);
   succeed({"export", path("back"), "--format", "authors-pytorch", path("again.safetensors")});
   EXPECT_EQ(bytes_of(path("out.safetensors")), bytes_of(path("again.safetensors")));
+}
+
+TEST_F(RoundTrip, EveryFormatKeepsEncoderNormalisationAndAnswers) {
+  train("run", {"--epochs", "1", "--set", "encoder.kind=direct", "--set", "data.mean=[0.4]"});
+  const Json report = eval("run");
+  for (const char* format : {"state-dict", "authors-pytorch"}) {
+    const std::string file = path(std::string(format) + ".safetensors");
+    succeed({"export", path("run"), "--format", format, file});
+    succeed({"import", file, "--out", path(format)});
+    EXPECT_EQ(eval(format), report) << format;
+  }
+}
+
+TEST_F(RoundTrip, ForeignFilesAreToldWhatTheyDoNotSay) {
+  train("run", {"--epochs", "1", "--set", "encoder.kind=direct"});
+  succeed({"export", path("run"), "--format", "authors-pytorch", path("out.safetensors")});
+  forget_description("out.safetensors");
+  const std::vector<std::string> known = {
+      "import", path("out.safetensors"), "--model", "vgg5", "--data", "mnist", "--size", "12",
+      "--out"};
+  const auto import = [&](const char* run, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = known;
+    arguments.push_back(path(run));
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    succeed(arguments);
+  };
+  import("signed", {});
+  import("direct", {"--set", "encoder.kind=direct"});
+  EXPECT_EQ(eval("direct"), eval("run"));
+  EXPECT_NE(eval("signed"), eval("run"));
 }
 
 TEST_F(RoundTrip, EvalTakesSplitsStepsLimitsAndSeeds) {
@@ -106,6 +135,7 @@ TEST_F(RoundTrip, ImportFindsWidthsWhoseRoundingIsAwkward) {
   // 64·w rounds up and 1024·w rounds down just here: no single stage tells the width.
   train("run", {"--epochs", "0", "--set", "model.width=0.05470"});
   succeed({"export", path("run"), "--format", "authors-pytorch", path("out.safetensors")});
+  forget_description("out.safetensors");
   succeed({"import", path("out.safetensors"), "--model", "vgg5", "--data", "mnist", "--size", "12",
            "--out", path("back")});
   EXPECT_EQ(eval("back"), eval("run"));

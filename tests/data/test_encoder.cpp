@@ -6,7 +6,7 @@
 
 #include "base/random.h"
 #include "base/threads.h"
-#include "data/encoder.h"
+#include "bntt/encoder.h"
 #include "fixtures.h"
 
 namespace bntt {

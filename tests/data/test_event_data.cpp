@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "base/files.h"
-#include "data/encoder.h"
+#include "bntt/encoder.h"
 #include "data/event_files.h"
 #include "data/event_frames.h"
 #include "data/loader.h"

@@ -22,14 +22,14 @@ using testing::text_bytes;
 
 TEST(ImageFile, PngIsExact) {
   const Bytes pixels = {1, 2, 3, 4, 5, 6, 7, 8, 9, 250, 251, 252};
-  const DecodedImage image = decode_image(png_file(2, 2, pixels), "file");
+  const Picture image = decode_picture(png_file(2, 2, pixels), "file");
   EXPECT_EQ(image.width, 2);
   EXPECT_EQ(image.height, 2);
   EXPECT_EQ(image.pixels, pixels);
 }
 
 TEST(ImageFile, GreyJpegBecomesThreeChannels) {
-  const DecodedImage image = decode_image(jpeg_file(8, 8, Bytes(64, 100), true), "file");
+  const Picture image = decode_picture(jpeg_file(8, 8, Bytes(64, 100), true), "file");
   EXPECT_EQ(image.pixels.size(), 192U);
   EXPECT_THAT(image.pixels, Each(100));
 }
@@ -37,14 +37,14 @@ TEST(ImageFile, GreyJpegBecomesThreeChannels) {
 TEST(ImageFile, RefusesDamagedFiles) {
   const Bytes jpeg = jpeg_file(32, 32, Bytes(3072, 77));
   const Bytes png = png_file(4, 4, Bytes(48, 9));
-  EXPECT_EQ(refusal([] { decode_image(text_bytes("GIF89a"), "file"); }),
+  EXPECT_EQ(refusal([] { decode_picture(text_bytes("GIF89a"), "file"); }),
             "file is neither a JPEG nor a PNG file");
   EXPECT_THAT(refusal([&] {
-                decode_image({jpeg.data(), jpeg.size() / 2}, "file");
+                decode_picture({jpeg.data(), jpeg.size() / 2}, "file");
               }),
               HasSubstr("file is a damaged JPEG file: "));
   EXPECT_THAT(refusal([&] {
-                decode_image({png.data(), png.size() - 20}, "file");
+                decode_picture({png.data(), png.size() - 20}, "file");
               }),
               HasSubstr("file is a damaged PNG file: "));
 }
@@ -55,31 +55,31 @@ TEST(ImageFile, BelievesNoSizeThatTheFileCannotHold) {
   for (const std::size_t place : {16U, 20U}) png[place] = 0x7f;
   const auto crc = static_cast<uint32_t>(crc32(0, png.data() + 12, 17));
   for (int i = 0; i < 4; ++i) png[29 + i] = static_cast<uint8_t>(crc >> (24 - 8 * i));
-  EXPECT_THAT(refusal([&] { decode_image(png, "file"); }), HasSubstr("file "));
+  EXPECT_THAT(refusal([&] { decode_picture(png, "file"); }), HasSubstr("file "));
   Bytes jpeg = jpeg_file(8, 8, Bytes(192, 77));
   for (std::size_t i = 0; i + 1 < jpeg.size(); ++i) {
     if (jpeg[i] == 0xff && jpeg[i + 1] == 0xc0) {
       for (int k = 5; k < 9; ++k) jpeg[i + k] = 0xf0;
     }
   }
-  EXPECT_THAT(refusal([&] { decode_image(jpeg, "file"); }),
+  EXPECT_THAT(refusal([&] { decode_picture(jpeg, "file"); }),
               AllOf(HasSubstr("announces 61680x61680 pixels"), HasSubstr("in a file of")));
 }
 
 TEST(ImageFile, FitsByCroppingOrSqueezing) {
   // Four columns: two black, two white; two rows.
-  DecodedImage image{.width = 4, .height = 2, .pixels = {}};
+  Picture image{.width = 4, .height = 2, .pixels = {}};
   for (int y = 0; y < 2; ++y) {
     for (int x = 0; x < 4; ++x) image.pixels.insert(image.pixels.end(), 3, x < 2 ? 0 : 200);
   }
   Bytes out(12);
-  fit_image(image, 2, Fit::crop, out.data());
+  fit_image(view_of(image), {2, 2}, Fit::crop, out.data());
   EXPECT_THAT(out, ElementsAre(0, 0, 0, 200, 200, 200, 0, 0, 0, 200, 200, 200));
-  fit_image(image, 2, Fit::squeeze, out.data());
+  fit_image(view_of(image), {2, 2}, Fit::squeeze, out.data());
   EXPECT_LT(out[0], 40);
   EXPECT_GT(out[3], 160);
   Bytes one(3);
-  fit_image(image, 1, Fit::squeeze, one.data());
+  fit_image(view_of(image), {1, 1}, Fit::squeeze, one.data());
   EXPECT_THAT(one, Each(100));
 }
 

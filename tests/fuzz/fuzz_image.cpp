@@ -7,10 +7,10 @@
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
   try {
-    const bntt::DecodedImage image = bntt::decode_image({data, size}, "fuzz");
+    const bntt::Picture image = bntt::decode_picture({data, size}, "fuzz");
     std::vector<uint8_t> pixels(3 * 16 * 16);
     for (const bntt::Fit fit : {bntt::Fit::crop, bntt::Fit::squeeze}) {
-      bntt::fit_image(image, 16, fit, pixels.data());
+      bntt::fit_image(bntt::view_of(image), {16, 16}, fit, pixels.data());
     }
   } catch (const bntt::Error&) {
   }

@@ -6,6 +6,7 @@
 
 #include "bntt/error.h"
 #include "bntt/zoo.h"
+#include "train/config.h"
 
 namespace bntt {
 namespace {

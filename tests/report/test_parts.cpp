@@ -58,7 +58,7 @@ TEST(SamplePicture, OfARecordingIsTheSumOfItsFrames) {
                      .pixels = std::vector<uint8_t>{0, 1, 0, 0, 0, 0, 2, 0},
                      .labels = {0}};
   const auto drawn = [&](const std::vector<uint8_t>& counts) {
-    return png_data_uri(event_picture(counts, shape, 1).rgb,
+    return png_data_uri(event_picture(counts, shape, 1).pixels,
                         {.channels = 3, .height = 1, .width = 2});
   };
   EXPECT_EQ(sample_picture(set, 0, 1), drawn({0, 1, 0, 0}));

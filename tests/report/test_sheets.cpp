@@ -17,7 +17,7 @@ using testing::numbered_images;
 
 /// How many pixels of the drawn sheet have this colour.
 int64_t pixels_of(const std::vector<uint8_t>& png, std::array<uint8_t, 3> colour) {
-  const DecodedImage image = decode_image(png, "sheet");
+  const Picture image = decode_picture(png, "sheet");
   int64_t found = 0;
   for (std::size_t i = 0; i < image.pixels.size(); i += 3) {
     found += std::equal(colour.begin(), colour.end(),
@@ -27,23 +27,23 @@ int64_t pixels_of(const std::vector<uint8_t>& png, std::array<uint8_t, 3> colour
 }
 
 Picture plain(int64_t side, std::array<uint8_t, 3> colour) {
-  Picture picture{.width = side, .height = side, .rgb = {}};
+  Picture picture{.width = side, .height = side, .pixels = {}};
   for (int64_t i = 0; i < side * side; ++i) {
-    picture.rgb.insert(picture.rgb.end(), colour.begin(), colour.end());
+    picture.pixels.insert(picture.pixels.end(), colour.begin(), colour.end());
   }
   return picture;
 }
 
 TEST(Pictures, GreyColourAndPolarities) {
   const std::vector<uint8_t> grey = {7, 9};
-  EXPECT_THAT(image_picture(grey, {1, 1, 2}).rgb, ElementsAre(7, 7, 7, 9, 9, 9));
+  EXPECT_THAT(image_picture(grey, {1, 1, 2}).pixels, ElementsAre(7, 7, 7, 9, 9, 9));
   const std::vector<uint8_t> colour = {1, 2, 3};
-  EXPECT_THAT(image_picture(colour, {3, 1, 1}).rgb, ElementsAre(1, 2, 3));
+  EXPECT_THAT(image_picture(colour, {3, 1, 1}).pixels, ElementsAre(1, 2, 3));
   const std::vector<uint8_t> events = {0, 0, 4, 0, 0, 4};  // none, off, on
-  EXPECT_THAT(event_picture(events, {2, 1, 3}, 4).rgb,
+  EXPECT_THAT(event_picture(events, {2, 1, 3}, 4).pixels,
               ElementsAre(255, 255, 255, 30, 80, 200, 200, 30, 30));
   const std::vector<uint8_t> some = {0, 9};
-  EXPECT_THAT(event_picture(some, {2, 1, 1}, 16).rgb, ElementsAre(214, 86, 86));
+  EXPECT_THAT(event_picture(some, {2, 1, 1}, 16).pixels, ElementsAre(214, 86, 86));
 }
 
 TEST(ContactSheet, EnlargesPicturesByAWholeFactorAndDrawsEachOnce) {
@@ -108,13 +108,13 @@ TEST(DataSheet, AccumulatedSpikesApproachTheImage) {
   ASSERT_EQ(pictures.size(), sheet.headings.size());
   const auto error = [&](const Picture& picture) {
     double sum = 0;
-    for (std::size_t i = 0; i < picture.rgb.size(); ++i) {
-      const double difference = picture.rgb[i] - pictures[0].rgb[i];
+    for (std::size_t i = 0; i < picture.pixels.size(); ++i) {
+      const double difference = picture.pixels[i] - pictures[0].pixels[i];
       sum += difference * difference;
     }
-    return std::sqrt(sum / static_cast<double>(picture.rgb.size()));
+    return std::sqrt(sum / static_cast<double>(picture.pixels.size()));
   };
-  for (const uint8_t value : pictures[1].rgb) EXPECT_TRUE(value == 0 || value == 255);
+  for (const uint8_t value : pictures[1].pixels) EXPECT_TRUE(value == 0 || value == 255);
   // The deviation of a mean of n draws of p is sqrt(p (1 - p) / n), at most 128 / sqrt(n) here.
   EXPECT_GT(error(pictures[1]), 50);
   EXPECT_LT(error(pictures[4]), 128 / std::sqrt(25));
@@ -129,9 +129,9 @@ TEST(DataSheet, EventFramesFollowTime) {
   const StripSheet sheet = event_sheet(set, {0}, "title");
   EXPECT_THAT(sheet.headings, ElementsAre("1", "2", "3"));
   const std::vector<Picture>& pictures = sheet.rows.at(0).pictures;
-  EXPECT_THAT(pictures.at(0).rgb, ElementsAre(200, 30, 30));
-  EXPECT_THAT(pictures.at(1).rgb, ElementsAre(30, 80, 200));
-  EXPECT_THAT(pictures.at(2).rgb, ElementsAre(255, 255, 255));
+  EXPECT_THAT(pictures.at(0).pixels, ElementsAre(200, 30, 30));
+  EXPECT_THAT(pictures.at(1).pixels, ElementsAre(30, 80, 200));
+  EXPECT_THAT(pictures.at(2).pixels, ElementsAre(255, 255, 255));
 }
 
 }  // namespace

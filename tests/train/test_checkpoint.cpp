@@ -41,7 +41,7 @@ class CheckpointFile : public ::testing::Test {
   }
   TensorFile packed() const {
     const TrainPosition position = some_position();
-    return pack_checkpoint(network_, &sgd_, &position);
+    return pack_checkpoint(network_, {}, &sgd_, &position);
   }
   std::string path() const { return paths_.checkpoint().string(); }
 
@@ -92,7 +92,7 @@ TEST_F(CheckpointFile, TensorsHavePytorchsNamesAndAxes) {
   EXPECT_THAT(file.find("conv1.norm.running_var")->shape, ::testing::ElementsAre(3, 3));
   EXPECT_THAT(file.find("fc2.weight")->shape, ::testing::ElementsAre(10, 51));
   EXPECT_NE(file.find("optimizer.fc2.weight"), nullptr);
-  EXPECT_EQ(pack_checkpoint(network_, nullptr, nullptr).find("optimizer.fc2.weight"), nullptr);
+  EXPECT_EQ(pack_checkpoint(network_, {}, nullptr, nullptr).find("optimizer.fc2.weight"), nullptr);
 }
 
 TEST_F(CheckpointFile, OfAnotherNetworkIsRefusedByItsDifference) {
@@ -144,7 +144,7 @@ TEST_F(CheckpointFile, WithATensorOfAnotherShapeOrTypeIsRefused) {
 }
 
 TEST_F(CheckpointFile, ForInferenceIsNoPlaceToResumeFrom) {
-  const TensorFile file = pack_checkpoint(network_, nullptr, nullptr);
+  const TensorFile file = pack_checkpoint(network_, {}, nullptr, nullptr);
   EXPECT_THAT(refusal([&] { unpack_training(file, "c", network_, sgd_); }),
               HasSubstr("bntt.position"));
 }

@@ -25,7 +25,7 @@ using testing::TemporaryDirectory;
 class DamagedCheckpoint : public ::testing::Test {
  protected:
   DamagedCheckpoint() : network_(small_vgg5()), sgd_(network_, {}) {
-    whole_ = format_tensors(pack_checkpoint(network_, &sgd_, &position_));
+    whole_ = format_tensors(pack_checkpoint(network_, {}, &sgd_, &position_));
   }
   void write(const std::vector<uint8_t>& bytes) const {
     directory_.write("checkpoint.safetensors", bytes);
@@ -196,10 +196,10 @@ class FullDisk {
 };
 
 TEST_F(DamagedCheckpoint, AFullDiskLeavesTheOldOne) {
-  const TensorFile first = pack_checkpoint(network_, &sgd_, &position_);
+  const TensorFile first = pack_checkpoint(network_, {}, &sgd_, &position_);
   save_checkpoint(paths_, first);
   network_.parameters()[0].value[0] += 1.0F;
-  const TensorFile second = pack_checkpoint(network_, &sgd_, &position_);
+  const TensorFile second = pack_checkpoint(network_, {}, &sgd_, &position_);
   for (const rlim_t bytes : {rlim_t{0}, rlim_t{100}, rlim_t{whole_.size() - 1}}) {
     {
       const FullDisk disk(bytes);

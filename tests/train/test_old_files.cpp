@@ -43,7 +43,7 @@ TEST(Version01, ResumesWhereItStood) {
   const TrainPosition position = unpack_training(file, "file", network, sgd);
   EXPECT_EQ(position.epoch, 2);
   EXPECT_EQ(position.step, 40);
-  const TensorFile again = pack_checkpoint(network, &sgd, &position);
+  const TensorFile again = pack_checkpoint(network, {}, &sgd, &position);
   ASSERT_EQ(again.tensors.size(), file.tensors.size());
   for (std::size_t i = 0; i < file.tensors.size(); ++i) {
     EXPECT_EQ(again.tensors[i].name, file.tensors[i].name);

@@ -46,7 +46,7 @@ ParseSample recording(Parse parse, int64_t side) {
 ParseSample image(int64_t side) {
   return [side](std::span<const uint8_t> bytes, const fs::path& file) {
     const std::string origin = file.string();
-    const DecodedImage decoded = decode_image(bytes, origin);
+    const Picture decoded = decode_picture(bytes, origin);
     if (side != 0 && (decoded.width != side || decoded.height != side)) {
       fail("{} has {}x{} pixels, expected {}x{}", origin, decoded.width, decoded.height, side,
            side);

@@ -8,7 +8,7 @@
 #include "base/fields.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "base/toml.h"
+#include "toml/toml.h"
 
 namespace bntt {
 

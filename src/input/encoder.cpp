@@ -1,4 +1,4 @@
-#include "data/encoder.h"
+#include "bntt/encoder.h"
 
 #include <fmt/ranges.h>
 
@@ -123,6 +123,29 @@ SpikeTrain counted_spikes(const Batch& batch, int64_t steps, int64_t first_step)
   return spikes;
 }
 
+void expect_complete(const Batch& batch, EncoderKind kind, int64_t first_step, int64_t steps) {
+  const bool events = kind == EncoderKind::events;
+  if (batch.shape.channels < 1 || batch.shape.height < 1 || batch.shape.width < 1) {
+    fail("encoder: the batch has maps of {}x{}x{}, expected at least 1x1x1", batch.shape.channels,
+         batch.shape.height, batch.shape.width);
+  }
+  if (batch.size() < 1) fail("encoder: the batch is empty");
+  if (first_step < 0 || steps < 1) {
+    fail("encoder: {} steps from step {}, expected at least one step from 0 on", steps, first_step);
+  }
+  const int64_t found = events ? batch.counts.size() : batch.images.size();
+  const int64_t expected = batch.size() * (events ? batch.frames : 1) * batch.shape.size();
+  if (found != expected) {
+    fail("encoder {}: the batch has {} {}, expected {} for {} samples of {}x{}x{}",
+         encoder_name(kind), found, events ? "counts" : "pixels", expected, batch.size(),
+         batch.shape.channels, batch.shape.height, batch.shape.width);
+  }
+  if (events && first_step + steps > batch.frames) {
+    fail("encoder events: steps up to {} are wanted, but the recordings have {} frames",
+         first_step + steps, batch.frames);
+  }
+}
+
 }  // namespace
 
 std::string_view encoder_name(EncoderKind kind) {
@@ -144,8 +167,13 @@ EncoderKind encoder_from_name(std::string_view name, std::string_view origin) {
 
 Buffer<float> normalise(const Batch& batch, const ChannelStatistics& statistics) {
   const int64_t channels = batch.shape.channels;
-  BNTT_CHECK(static_cast<int64_t>(statistics.mean.size()) == channels);
-  BNTT_CHECK(static_cast<int64_t>(statistics.deviation.size()) == channels);
+  const auto expect_channels = [&](const char* what, const std::vector<float>& values) {
+    if (std::ssize(values) == channels) return;
+    fail("encoder: {} has {} numbers, expected one for each of {} channels", what, values.size(),
+         channels);
+  };
+  expect_channels("the mean", statistics.mean);
+  expect_channels("the deviation", statistics.deviation);
   Buffer<float> result(batch.images.size());
   for (int64_t first = 0; first < result.size(); first += channels) {
     for (int64_t channel = 0; channel < channels; ++channel) {
@@ -158,13 +186,8 @@ Buffer<float> normalise(const Batch& batch, const ChannelStatistics& statistics)
 
 Signal encode(const Batch& batch, int64_t steps, const EncoderSpec& spec, uint64_t seed,
               uint32_t epoch, int64_t first_step) {
-  BNTT_CHECK(static_cast<int64_t>(batch.sample_ids.size()) == batch.size());
-  if (spec.kind == EncoderKind::events) {
-    BNTT_CHECK(batch.counts.size() == batch.size() * batch.frames * batch.shape.size());
-    BNTT_CHECK(first_step + steps <= batch.frames);
-    return counted_spikes(batch, steps, first_step);
-  }
-  BNTT_CHECK(batch.images.size() == batch.size() * batch.shape.size());
+  expect_complete(batch, spec.kind, first_step, steps);
+  if (spec.kind == EncoderKind::events) return counted_spikes(batch, steps, first_step);
   const Place first = {.epoch = epoch, .step = static_cast<uint32_t>(first_step)};
   if (spec.kind == EncoderKind::direct) {
     return DenseTrain{.steps = steps,

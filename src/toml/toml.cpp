@@ -1,4 +1,4 @@
-#include "base/toml.h"
+#include "toml/toml.h"
 
 #include <algorithm>
 

@@ -4,10 +4,11 @@
 #include <cstdint>
 #include <string_view>
 #include <utility>
+#include <vector>
 
+#include "bntt/api.h"
+#include "bntt/batch.h"
 #include "bntt/signal.h"
-#include "data/batch.h"
-#include "data/dataset.h"
 
 namespace bntt {
 
@@ -24,27 +25,38 @@ constexpr auto enum_names(EncoderKind) {
                     std::pair{EncoderKind::direct, "direct"},
                     std::pair{EncoderKind::events, "events"}};
 }
-std::string_view encoder_name(EncoderKind kind);
+BNTT_API std::string_view encoder_name(EncoderKind kind);
 /// Throws Error for an unknown name. `origin` starts its sentence: the key or option that gave the
 /// name.
-EncoderKind encoder_from_name(std::string_view name, std::string_view origin);
+BNTT_API EncoderKind encoder_from_name(std::string_view name, std::string_view origin);
+
+/// Per channel, of pixels in 0..1.
+struct ChannelStatistics {
+  std::vector<float> mean;
+  std::vector<float> deviation;
+  bool operator==(const ChannelStatistics&) const = default;
+};
 
 struct EncoderSpec {
   EncoderKind kind = EncoderKind::poisson_unsigned;
   ChannelStatistics normalisation;  ///< not used by poisson_unsigned and events
+  bool operator==(const EncoderSpec&) const = default;
 };
 
 /// The epoch of every evaluation, so that its spikes do not depend on how long training has run.
 inline constexpr uint32_t kEvaluationEpoch = 0xffffffffU;
 
+/// Test samples are numbered from here, so that no draw for them equals one for a training sample.
+inline constexpr uint32_t kFirstTestId = 0x80000000U;
+
 /// Steps [first_step, first_step + steps) of the batch. Each spike is a pure function of (seed,
 /// epoch, sample id, step, position): windows of any length, batches of any composition and any
-/// number of threads give the same spikes. Event counts become planes of weight 1, 2, 4, ...; the
-/// batch must have the frames.
-Signal encode(const Batch& batch, int64_t steps, const EncoderSpec& spec, uint64_t seed,
-              uint32_t epoch, int64_t first_step = 0);
+/// number of threads give the same spikes. Event counts become planes of weight 1, 2, 4, ....
+/// Throws Error unless the batch has the kind, the channels and the frames that this takes.
+BNTT_API Signal encode(const Batch& batch, int64_t steps, const EncoderSpec& spec, uint64_t seed,
+                       uint32_t epoch, int64_t first_step = 0);
 
 /// (pixel - mean) / deviation: [image, y, x, channel].
-Buffer<float> normalise(const Batch& batch, const ChannelStatistics& statistics);
+BNTT_API Buffer<float> normalise(const Batch& batch, const ChannelStatistics& statistics);
 
 }  // namespace bntt

@@ -10,15 +10,18 @@ namespace bntt {
 
 /// Images or event frames: one of the two buffers is filled.
 struct Batch {
-  std::vector<uint32_t> sample_ids;
-  std::vector<int64_t> labels;
+  std::vector<uint32_t> sample_ids;  ///< random draws for a sample are a function of its id
+  std::vector<int64_t> labels;       ///< empty where nobody needs them
   MapShape shape;
   Buffer<float>
       images;  ///< [image, y, x, channel], 0..1: encoders normalise, noise and attacks act before
   int64_t frames = 1;      ///< of one sample of `counts`
   Buffer<uint8_t> counts;  ///< [sample, frame, y, x, channel]: events of each interval
 
-  int64_t size() const { return static_cast<int64_t>(labels.size()); }
+  int64_t size() const { return static_cast<int64_t>(sample_ids.size()); }
 };
+
+/// What a byte of an image means.
+inline float value_of_pixel(uint8_t pixel) { return static_cast<float>(pixel) / 255.0F; }
 
 }  // namespace bntt

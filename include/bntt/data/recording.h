@@ -1,0 +1,48 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+#include "bntt/api.h"
+#include "bntt/batch.h"
+#include "bntt/input_spec.h"
+
+namespace bntt {
+
+/// Pixels of an event camera's sensor; 0x0: not known.
+struct SensorSize {
+  int64_t width = 0;
+  int64_t height = 0;
+
+  bool known() const { return width > 0 && height > 0; }
+  bool operator==(const SensorSize&) const = default;
+};
+
+/// One change of brightness that a pixel of an event camera saw, in the camera's own coordinates.
+struct Event {
+  int64_t time_us = 0;  ///< wrap-around of the file's counter undone
+  int16_t x = 0;
+  int16_t y = 0;
+  bool on = false;  ///< brighter
+  bool operator==(const Event&) const = default;
+};
+
+/// Events, and the sensor that they come from.
+struct Recording {
+  SensorSize sensor;
+  std::vector<Event> events;
+};
+
+/// AEDAT 2.0 and 3.1, EVT 2.0 and 3.0 (.raw), .dat, or N-MNIST's layout (.bin). `sensor` is for
+/// files that do not say theirs. y counts from the top. Throws Error, beginning with the file's
+/// name.
+BNTT_API Recording read_recording(const std::filesystem::path& file, const SensorSize& sensor = {});
+
+/// A recording as one sample of a network that reads maps of this shape, such as
+/// model.network().spec().input: events of each interval counted, [frame, y, x, polarity]. Throws
+/// Error for a shape that is not square with two channels, and for a recording without events.
+BNTT_API Batch frames_of(const Recording& recording, const MapShape& shape,
+                         const FrameOptions& options);
+
+}  // namespace bntt

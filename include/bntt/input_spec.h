@@ -1,0 +1,45 @@
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <utility>
+
+#include "bntt/encoder.h"
+
+namespace bntt {
+
+/// How an image of another size becomes one of the size that the network wants.
+enum class Fit {
+  crop,     ///< scaled until it covers the network's map, then the middle is cut out
+  squeeze,  ///< scaled to the network's map, whatever that does to its proportions
+};
+constexpr auto enum_names(Fit) {
+  return std::array{std::pair{Fit::crop, "crop"}, std::pair{Fit::squeeze, "squeeze"}};
+}
+
+/// How a recording is divided into frames.
+enum class Interval {
+  time,   ///< equal lengths of time
+  count,  ///< equal numbers of events
+};
+constexpr auto enum_names(Interval) {
+  return std::array{std::pair{Interval::time, "time"}, std::pair{Interval::count, "count"}};
+}
+
+struct FrameOptions {
+  int64_t frames = 20;
+  Interval interval = Interval::time;
+  bool clip = false;  ///< at most one spike per pixel, polarity and frame, instead of counts
+  bool operator==(const FrameOptions&) const = default;
+};
+
+/// How a sample becomes the input of a network.
+struct InputSpec {
+  EncoderSpec encoder;
+  uint64_t seed = 1;  ///< of the spikes that the encoder draws
+  Fit fit = Fit::crop;
+  FrameOptions events;  ///< of event recordings
+  bool operator==(const InputSpec&) const = default;
+};
+
+}  // namespace bntt

@@ -1,0 +1,12 @@
+#pragma once
+
+#include "bntt/api.h"
+
+namespace bntt {
+
+/// How many threads compute what the calling thread starts; 0 means one per available core. Results
+/// do not depend on it. Throws Error for less than 0.
+BNTT_API void set_threads(int count);
+BNTT_API int threads();
+
+}  // namespace bntt

@@ -1,0 +1,17 @@
+#pragma once
+
+#include <filesystem>
+
+namespace bntt {
+
+/// The files of a run: see "A run on disk" in docs/runs.md.
+struct RunPaths {
+  std::filesystem::path directory;
+  std::filesystem::path settings() const { return directory / "run.toml"; }
+  std::filesystem::path metrics() const { return directory / "metrics.jsonl"; }
+  std::filesystem::path checkpoint() const { return directory / "checkpoint.safetensors"; }
+  std::filesystem::path previous() const { return directory / "previous.safetensors"; }
+  std::filesystem::path best() const { return directory / "best.safetensors"; }
+};
+
+}  // namespace bntt
