@@ -16,7 +16,7 @@
 #include "base/files.h"
 #include "base/threads.h"
 #include "bntt/error.h"
-#include "data/encoder.h"
+#include "bntt/encoder.h"
 
 namespace {
 

@@ -2,7 +2,7 @@
 
 #include "analyse/run.h"
 #include "base/random.h"
-#include "data/encoder.h"
+#include "bntt/encoder.h"
 #include "data/loader.h"
 #include "layers/loss.h"
 #include "train/sgd.h"
