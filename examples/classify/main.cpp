@@ -1,8 +1,8 @@
 // Names what is in a picture:
 //   classify runs/demo picture.png
-#include <bntt/bntt.hpp>
 #include <bntt/data/picture.h>
 
+#include <bntt/bntt.hpp>
 #include <cstdio>
 
 int main(int argc, char** argv) {

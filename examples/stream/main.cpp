@@ -1,9 +1,9 @@
 // An event camera's recording, step by step, until one class is likely enough:
 //   stream runs/nmnist 00001.bin
-#include <bntt/bntt.hpp>
 #include <bntt/data/recording.h>
 
 #include <algorithm>
+#include <bntt/bntt.hpp>
 #include <cstdio>
 #include <vector>
 
