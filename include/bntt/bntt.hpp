@@ -3,8 +3,10 @@
 /// The whole library but for the component `data`, whose headers are in bntt/data/.
 
 #include "bntt/batch.h"
+#include "bntt/batch_norms.h"
 #include "bntt/break_even.h"
 #include "bntt/buffer.h"
+#include "bntt/declaration.h"
 #include "bntt/encoder.h"
 #include "bntt/error.h"
 #include "bntt/images.h"
@@ -13,6 +15,7 @@
 #include "bntt/model.h"
 #include "bntt/network.h"
 #include "bntt/network_spec.h"
+#include "bntt/norm.h"
 #include "bntt/norm_state.h"
 #include "bntt/parameter.h"
 #include "bntt/precision.h"

@@ -37,6 +37,7 @@ struct ChannelStatistics {
   bool operator==(const ChannelStatistics&) const = default;
 };
 
+/// How pixels become the input of every step.
 struct EncoderSpec {
   EncoderKind kind = EncoderKind::poisson_unsigned;
   ChannelStatistics normalisation;  ///< not used by poisson_unsigned and events

@@ -26,6 +26,7 @@ constexpr auto enum_names(Interval) {
   return std::array{std::pair{Interval::time, "time"}, std::pair{Interval::count, "count"}};
 }
 
+/// How a recording becomes frames of counts.
 struct FrameOptions {
   int64_t frames = 20;
   Interval interval = Interval::time;

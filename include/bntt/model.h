@@ -34,6 +34,7 @@ struct ModelCard {
   bool operator==(const ModelCard&) const = default;
 };
 
+/// How far a prediction runs, and with which draws.
 struct PredictOptions {
   int64_t steps = 0;  ///< stop after so many; 0: all
   /// The place of the first sample among those for which the encoder draws spikes: image i of the
@@ -41,6 +42,7 @@ struct PredictOptions {
   uint32_t first_sample = 0;
 };
 
+/// What a model says of one sample.
 struct Prediction {
   int64_t label = 0;                 ///< the class with the largest logit, the first of equals
   std::vector<float> logits;         ///< [class]

@@ -42,6 +42,7 @@ enum class Keep {
   for_backward,  ///< all but currents that are large and cheap to compute again
 };
 
+/// What a forward pass keeps.
 struct Trace {
   NormMode mode = NormMode::batch;
   Signal input;
@@ -81,6 +82,7 @@ struct StepWindows {
   bool empty() const { return active.empty(); }
 };
 
+/// What inference does besides computing.
 struct AdvanceOptions {
   Activity* activity = nullptr;
   const StepWindows* windows = nullptr;

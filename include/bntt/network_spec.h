@@ -10,6 +10,7 @@
 
 namespace bntt {
 
+/// How currents are normalised.
 struct NormSpec {
   std::string kind = "bntt";  ///< a name of norm_kinds()
   float epsilon = 1e-4F;
@@ -28,6 +29,7 @@ enum class SurrogateKind {
   rectangle,  ///< α where |d| < 1/2
 };
 
+/// The slope that stands for that of the step function in the backward pass.
 struct SurrogateSpec {
   SurrogateKind kind = SurrogateKind::triangle;
   float alpha = 0.3F;  ///< height at the threshold
@@ -43,6 +45,7 @@ enum class Fire {
   ge,  ///< v >= θ
 };
 
+/// How neurons integrate, fire and reset.
 struct NeuronSpec {
   std::string kind = "lif";  ///< a name of neuron_kinds()
   float leak = 0.95F;        ///< λ of lif; plif starts there; if keeps everything
@@ -84,11 +87,13 @@ struct AvgPool {
   bool operator==(const AvgPool&) const = default;
 };
 
+/// Sums over size x size squares, for the stage after it.
 struct SumPool {
   int64_t size = 2;
   bool operator==(const SumPool&) const = default;
 };
 
+/// Largest values of size x size squares, for the stage after it; of spikes, whether any fired.
 struct MaxPool {
   int64_t size = 2;
   bool operator==(const MaxPool&) const = default;
@@ -119,6 +124,7 @@ struct Conv {
 
 enum class SynapseKind { conv, dense, identity };
 
+/// The weights of a branch.
 struct SynapseSpec {
   SynapseKind kind = SynapseKind::conv;
   int64_t outputs = 1;  ///< channels or features; identity has those of its source
@@ -129,6 +135,7 @@ struct SynapseSpec {
   bool operator==(const SynapseSpec&) const = default;
 };
 
+/// A pool before the synapse of a branch.
 struct PoolSpec {
   PoolKind kind = PoolKind::average;
   int64_t size = 1;  ///< 1: none; 0: the whole map

@@ -9,6 +9,7 @@
 
 namespace bntt {
 
+/// What the networks of the zoo leave to choose.
 struct ZooOptions {
   MapShape input = {3, 32, 32};
   int64_t classes = 10;

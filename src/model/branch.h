@@ -5,7 +5,7 @@
 
 #include "bntt/network.h"
 #include "kernels/neuron.h"
-#include "layers/norms/norm.h"
+#include "bntt/norm.h"
 #include "layers/synapses/synapse.h"
 
 namespace bntt {

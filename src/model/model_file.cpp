@@ -6,7 +6,7 @@
 #include "base/fields.h"
 #include "base/json.h"
 #include "base/json_difference.h"
-#include "layers/declaration.h"
+#include "bntt/declaration.h"
 #include "model/break_even_values.h"
 #include "model/declared.h"
 

@@ -7,7 +7,7 @@
 #include "base/fail.h"
 #include "base/random.h"
 #include "kernels/unpack.h"
-#include "layers/declaration.h"
+#include "bntt/declaration.h"
 #include "layers/synapses/prepared_weights.h"
 #include "model/branch_input.h"
 #include "model/stage.h"

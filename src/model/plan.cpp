@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "bntt/network_spec.h"
 #include "layers/neurons/neurons.h"
-#include "layers/norms/norm.h"
+#include "bntt/norm.h"
 
 namespace bntt {
 namespace {

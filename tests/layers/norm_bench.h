@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "layers/norms/norm.h"
+#include "bntt/norm.h"
 
 namespace bntt::testing {
 

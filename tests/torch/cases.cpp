@@ -4,7 +4,7 @@
 
 #include "base/random.h"
 #include "layers/neurons/neurons.h"
-#include "layers/norms/norm.h"
+#include "bntt/norm.h"
 
 namespace bntt {
 

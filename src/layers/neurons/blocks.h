@@ -4,7 +4,7 @@
 
 #include "base/threads.h"
 #include "kernels/neuron.h"
-#include "layers/norms/norm.h"
+#include "bntt/norm.h"
 
 namespace bntt {
 

@@ -8,8 +8,8 @@
 #include "bntt/network_spec.h"
 #include "bntt/signal.h"
 #include "kernels/neuron.h"
-#include "layers/declaration.h"
-#include "layers/norms/norm.h"
+#include "bntt/declaration.h"
+#include "bntt/norm.h"
 
 namespace bntt {
 

@@ -1,7 +1,7 @@
-#include "layers/norms/batch_norm.h"
-
 #include <algorithm>
 #include <cmath>
+
+#include "bntt/batch_norms.h"
 
 namespace bntt {
 namespace {

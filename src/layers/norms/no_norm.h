@@ -1,6 +1,6 @@
 #pragma once
 
-#include "layers/norms/norm.h"
+#include "bntt/norm.h"
 
 namespace bntt {
 

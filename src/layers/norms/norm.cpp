@@ -1,7 +1,9 @@
-#include "layers/norms/norm.h"
+#include "bntt/norm.h"
+
+#include <algorithm>
 
 #include "base/kinds.h"
-#include "layers/norms/batch_norm.h"
+#include "bntt/batch_norms.h"
 #include "layers/norms/layer_norm.h"
 #include "layers/norms/no_norm.h"
 
@@ -18,24 +20,44 @@ std::unique_ptr<Norm> make(const NormSpec& spec, const NormPlace& place) {
   return std::make_unique<Kind>(spec, place);
 }
 
-constexpr NormEntry kNorms[] = {
-    {"none", "y = x", make<NoNorm>},
-    {"bntt", "statistics and gain of every step their own (the paper's)",
-     make<BatchNormThroughTime>},
-    {"bn", "statistics of each step's batch; gain and running statistics shared by all steps",
-     make<BatchNormPerStep>},
-    {"bn-time", "statistics over batch, space and all steps together", make<BatchNormOverTime>},
-    {"layer", "statistics per sample and step over channels and space", make<LayerNorm>},
-    {"tdbn", "bn-time, scaled by α times the threshold", make_tdbn},
-    {"tebn", "bn-time, with one more factor per step", make_tebn},
-};
+std::vector<NormEntry>& norms() {
+  static std::vector<NormEntry> all = {
+      {"none", "y = x", make<NoNorm>},
+      {"bntt", "statistics and gain of every step their own (the paper's)",
+       make<BatchNormThroughTime>},
+      {"bn", "statistics of each step's batch; gain and running statistics shared by all steps",
+       make<BatchNormPerStep>},
+      {"bn-time", "statistics over batch, space and all steps together", make<BatchNormOverTime>},
+      {"layer", "statistics per sample and step over channels and space", make<LayerNorm>},
+      {"tdbn", "bn-time, scaled by α times the threshold", make_tdbn},
+      {"tebn", "bn-time, with one more factor per step", make_tebn},
+  };
+  return all;
+}
 
 }  // namespace
 
-std::span<const NormEntry> norm_table() { return kNorms; }
+std::span<const NormEntry> norm_table() { return norms(); }
+
+void register_norm(NormEntry entry) {
+  const bool well_formed = !entry.name.empty() && std::ranges::all_of(entry.name, [](char letter) {
+    return (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9') || letter == '-';
+  });
+  if (!well_formed) {
+    fail("norm '{}': expected a name of lower-case letters, digits and hyphens",
+         excerpt(entry.name));
+  }
+  const auto same_name = [&](const NormEntry& known) { return known.name == entry.name; };
+  if (std::ranges::any_of(norms(), same_name)) fail("norm '{}': is there already", entry.name);
+  if (!entry.make) fail("norm '{}': has nothing that makes it", entry.name);
+  norms().push_back(std::move(entry));
+}
 
 std::unique_ptr<Norm> make_norm(const NormSpec& spec, const NormPlace& place) {
-  return find_kind<NormEntry>("norm", spec.kind, kNorms).make(spec, place);
+  std::unique_ptr<Norm> norm =
+      find_kind<NormEntry>("norm", spec.kind, norm_table()).make(spec, place);
+  if (norm == nullptr) fail("norm '{}': was not made", spec.kind);
+  return norm;
 }
 
 std::vector<int64_t> Norm::rows_shape(bool per_step) const {

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "layers/norms/batch_norm.h"
+#include "bntt/batch_norms.h"
 
 namespace bntt {
 namespace {

@@ -1,4 +1,4 @@
-#include "layers/norms/batch_norm.h"
+#include "bntt/batch_norms.h"
 
 namespace bntt {
 namespace {

@@ -6,7 +6,7 @@
 #include "bntt/break_even.h"
 #include "bntt/network_spec.h"
 #include "bntt/signal.h"
-#include "layers/declaration.h"
+#include "bntt/declaration.h"
 #include "layers/synapses/way.h"
 
 namespace bntt {

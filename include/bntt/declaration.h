@@ -27,6 +27,7 @@ struct ParameterDeclaration {
   std::variant<float, XavierStart> start = 0.0F;
 };
 
+/// The same for a running statistic.
 struct StatisticDeclaration {
   std::string name;
   std::vector<int64_t> pytorch_shape;

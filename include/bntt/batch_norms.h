@@ -1,13 +1,14 @@
 #pragma once
 
-#include "layers/norms/norm.h"
+#include "bntt/api.h"
+#include "bntt/norm.h"
 
 namespace bntt {
 
 /// What the batch norms share: statistics over a group of steps, all images and all pixels; x̂ = (x
 /// − μ)/√(σ² + ε). They differ in which steps form a group, in whether every step has running
 /// statistics of its own, and in their affine map.
-class BatchNorm : public Norm {
+class BNTT_API BatchNorm : public Norm {
  public:
   using Norm::Norm;
   std::vector<StatisticDeclaration> statistics() const final;
@@ -25,7 +26,7 @@ class BatchNorm : public Norm {
 };
 
 /// BNTT (the paper's Algorithm 1): every step has its own statistics and its own γ.
-class BatchNormThroughTime final : public BatchNorm {
+class BNTT_API BatchNormThroughTime final : public BatchNorm {
  public:
   using BatchNorm::BatchNorm;
 
@@ -35,13 +36,13 @@ class BatchNormThroughTime final : public BatchNorm {
 };
 
 /// `bn`: one module called at every step; each call normalises by its own batch.
-class BatchNormPerStep final : public BatchNorm {
+class BNTT_API BatchNormPerStep final : public BatchNorm {
  public:
   using BatchNorm::BatchNorm;
 };
 
 /// `bn-time`: one set of statistics over batch, space and all steps.
-class BatchNormOverTime : public BatchNorm {
+class BNTT_API BatchNormOverTime : public BatchNorm {
  public:
   using BatchNorm::BatchNorm;
 

@@ -1,13 +1,16 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <utility>
 
+#include "bntt/api.h"
+#include "bntt/declaration.h"
 #include "bntt/network_spec.h"
 #include "bntt/norm_state.h"
-#include "layers/declaration.h"
 
 namespace bntt {
 
@@ -55,7 +58,7 @@ struct NormGradient {
   Buffer<float> offset;  // [step, row, channel]
 };
 
-/// Where a norm stands.
+/// Where a norm stands in its network.
 struct NormPlace {
   int64_t channels = 1;
   int64_t run_steps = 1;
@@ -69,6 +72,7 @@ struct StepAffine {
   float* gain = nullptr;
   float* shift = nullptr;
 };
+/// What flows back to a StepAffine: [channel] each.
 struct StepAffineGradient {
   const float* gain = nullptr;   // Σ ∂L/∂y · x̂
   const float* shift = nullptr;  // Σ ∂L/∂y
@@ -78,7 +82,7 @@ struct StepAffineGradient {
 /// map (how gain and shift of a step follow from the parameters). It takes steps [first_step,
 /// first_step + split.steps) of the run. `parameters` and `statistics` are its own, in the order in
 /// which it declares them.
-class Norm {
+class BNTT_API Norm {
  public:
   Norm(NormSpec spec, const NormPlace& place) : spec_(std::move(spec)), place_(place) {}
   virtual ~Norm() = default;
@@ -107,6 +111,9 @@ class Norm {
                                 std::span<Parameter> parameters) const = 0;
 
  protected:
+  // What a norm of one's own usually overrides, with BatchNormOverTime (bntt/batch_norms.h) or one
+  // of its kind as the base.
+
   /// Whether every step of the run has its own row of γ and β.
   virtual bool affine_per_step() const { return false; }
   virtual void affine(int64_t run_step, std::span<const Parameter> parameters,
@@ -127,16 +134,21 @@ class Norm {
   NormPlace place_;
 };
 
-using MakeNorm = std::unique_ptr<Norm> (*)(const NormSpec& spec, const NormPlace& place);
+/// A kind of norm: `make` gets the spec that names it, and the place where it will stand.
 struct NormEntry {
-  const char* name;
-  const char* meaning;
-  MakeNorm make;
+  std::string name;
+  std::string meaning;
+  std::function<std::unique_ptr<Norm>(const NormSpec& spec, const NormPlace& place)> make;
 };
 /// Every norm there is. Parsing, help texts and the tests' lists come from here.
-std::span<const NormEntry> norm_table();
+BNTT_API std::span<const NormEntry> norm_table();
+
+/// Adds a norm of one's own to the table, for networks that are described or loaded afterwards; not
+/// while other threads use the library. Throws Error for a name that is taken or is not made of
+/// lower-case letters, digits and hyphens.
+BNTT_API void register_norm(NormEntry entry);
 
 /// Throws Error for an unknown kind, with the nearest known one.
-std::unique_ptr<Norm> make_norm(const NormSpec& spec, const NormPlace& place);
+BNTT_API std::unique_ptr<Norm> make_norm(const NormSpec& spec, const NormPlace& place);
 
 }  // namespace bntt
