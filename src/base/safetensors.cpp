@@ -129,6 +129,25 @@ std::span<const uint8_t> as_bytes(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
+// A copy that was cut short is the usual way in which a file is damaged, and deserves its own
+// sentence.
+void expect_whole_file(const nlohmann::json& header, uint64_t file_bytes, uint64_t data_bytes,
+                       const std::string& origin) {
+  uint64_t described = 0;
+  for (const auto& [name, value] : header.items()) {
+    if (name == kMetadata || !value.is_object() || !value.contains("data_offsets")) continue;
+    const nlohmann::json& offsets = value["data_offsets"];
+    if (offsets.is_array() && offsets.size() == 2 && offsets[1].is_number_unsigned()) {
+      described = std::max(described, offsets[1].get<uint64_t>());
+    }
+  }
+  const uint64_t head_bytes = file_bytes - data_bytes;
+  if (described > data_bytes && described <= std::numeric_limits<uint64_t>::max() - head_bytes) {
+    fail("{}: was cut short: holds {} bytes, expected {}", origin, file_bytes,
+         head_bytes + described);
+  }
+}
+
 struct Entry {
   std::string name;
   TensorType type = TensorType::f32;
@@ -300,6 +319,7 @@ TensorFile parse_tensors(std::span<const uint8_t> bytes, const std::string& orig
   const nlohmann::json header = parse_sorted_json(text, origin);
   if (!header.is_object()) fail("{}: its header is not an object", origin);
 
+  expect_whole_file(header, bytes.size(), data.size(), origin);
   TensorFile file;
   const HeaderReader reader(origin, static_cast<int64_t>(data.size()));
   std::vector<Entry> entries;
