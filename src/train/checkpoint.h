@@ -32,6 +32,7 @@ struct TrainPosition {
   double best_accuracy = -1.0;
   int64_t best_epoch = 0;  ///< counted from 1; 0: none yet
   int64_t images = 0;      ///< of the training set, those for validation too; 0: not known
+  std::string settings;    ///< see lasting_settings; empty: not known
 };
 
 /// All parameters and running statistics in PyTorch's axis order, under their declared names.
@@ -59,7 +60,11 @@ struct RunPaths {
   std::filesystem::path checkpoint() const { return directory / "checkpoint.safetensors"; }
   std::filesystem::path previous() const { return directory / "previous.safetensors"; }
   std::filesystem::path best() const { return directory / "best.safetensors"; }
+  std::filesystem::path lock() const { return directory / "run.lock"; }  ///< see RunLock
 };
+
+/// Whether a run directory has files of this name, half-written ones included.
+bool is_run_file(std::string_view name);
 
 /// Writes checkpoint.safetensors; the one before it becomes previous.safetensors. At any moment
 /// there is a whole one.

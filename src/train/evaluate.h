@@ -45,6 +45,11 @@ float stopped_logit_scale(const NetworkSpec& spec, int64_t steps);
 /// gigabyte.
 int64_t images_per_batch(const Network& network, int64_t steps);
 
+/// Throws Error, beginning with `run` and with what each of the two has, unless the network takes
+/// images of this size in so many classes.
+void expect_fitting_data(const NetworkSpec& spec, const ImageSet& images, const std::string& run,
+                         const std::string& dataset);
+
 /// Throws Error when event recordings have fewer frames than the network has active steps.
 void expect_frames(const ImageSet& images, int64_t steps);
 
