@@ -12,6 +12,7 @@ OpenRun open_run(const std::filesystem::path& directory, const OpenRunOptions& o
   const RunPaths paths{directory};
   RunConfig config = read_run_settings(paths);
   Network network = load_run_network(paths, options.weights);
+  expect_network_of(paths, config, network.spec());
   DatasetOptions wanted = dataset_options(config);
   wanted.need_train = options.need_validation;
   wanted.need_test = true;
@@ -19,9 +20,7 @@ OpenRun open_run(const std::filesystem::path& directory, const OpenRunOptions& o
   wanted.cache = options.cache;
   DatasetSplits data =
       open_dataset(config.data.name, options.data.value_or(config.data.dir), wanted);
-  if (data.test.shape != network.spec().input || data.test.classes != classes_of(network.spec())) {
-    fail("{}: its network is not for the data set {}", directory.string(), config.data.name);
-  }
+  expect_fitting_data(network.spec(), data.test, directory.string(), config.data.name);
   SampleRange validation;
   if (options.need_validation) {
     validation = split_training(data.train.size(), config.data.validation).validation;
