@@ -105,7 +105,7 @@ void add_import(CLI::App& app, Action& action) {
   command->add_option("--out", arguments->out, "directory of the run")->required();
   command->add_option("--data", arguments->data, "name of the data set, for bntt eval");
   command->add_option("--size", arguments->size, "height and width of the images")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   command->add_option("--leak", arguments->leak, "of the neurons; the file does not tell")
       ->check(CLI::Range(0.0, 1.0));
   command->footer(
