@@ -108,12 +108,12 @@ void add_activity(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<ActivityCommandArguments>();
   add_analysis_options(*command, *arguments);
   command->add_option("--exit-threshold", arguments->exit_threshold, "of the exit region")
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
   command->add_option("--bins", arguments->bins, "of the histograms")->check(CLI::Range(1, 10000));
   command
       ->add_option("--detail-images", arguments->detail_images,
                    "images for membranes and effective thresholds; 0: none")
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
   command->footer("Example:\n  bntt activity runs/demo --limit 1000 --json");
   command->callback(
       [arguments, &action] { action = [arguments] { return activity(*arguments); }; });

@@ -14,11 +14,9 @@ void add_analysis_options(CLI::App& command, AnalysisArguments& arguments) {
   command.add_option("--data", arguments.data, "directory of the data set");
   command.add_option("--weights", arguments.weights, "best (by validation) or last")
       ->check(CLI::IsMember({"best", "last"}));
-  command.add_option("--limit", arguments.limit, "use the first N images")
-      ->check(CLI::NonNegativeNumber);
+  command.add_option("--limit", arguments.limit, "use the first N images")->check(not_negative());
   command.add_option("--seed", arguments.seed, "of the input spikes; default: the run's");
-  command.add_option("--threads", arguments.threads, "0: one per core")
-      ->check(CLI::NonNegativeNumber);
+  command.add_option("--threads", arguments.threads, "0: one per core")->check(not_negative());
   add_cache_option(command, arguments.cache);
   command.add_flag("--json", arguments.json, "print JSON");
 }

@@ -114,8 +114,7 @@ void add_workload_options(CLI::App& command, BenchArguments& arguments) {
                   "of training: fp32 or mixed; inference keeps no currents, so both are one there")
       ->capture_default_str()
       ->check(CLI::IsMember({"fp32", "mixed"}));
-  command.add_option("--threads", arguments.threads, "0: one per core")
-      ->check(CLI::NonNegativeNumber);
+  command.add_option("--threads", arguments.threads, "0: one per core")->check(not_negative());
   command
       .add_flag("--scaling", arguments.scaling,
                 "also with one thread, twice the steps and twice the batch")

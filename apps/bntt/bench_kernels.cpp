@@ -127,7 +127,7 @@ void add_bench_kernels(CLI::App& bench_command, Action& action) {
       ->check(CLI::Range(0.0001, 0.9999));
   command->add_option("--filter", arguments->filter, "regular expression of the names wanted");
   command->add_option("--threads", arguments->threads, "of what runs in parallel by itself; 0: all")
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
   command->add_flag("--json", arguments->json, "print JSON");
   command->footer("Example:\n  bntt bench kernels --filter 'walk.*avx2' --density 0.05");
   command->callback(

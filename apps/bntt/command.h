@@ -13,8 +13,14 @@ inline constexpr int kDone = 0;
 inline constexpr int kBadInput = 2;
 inline constexpr int kInterrupted = 130;  // as a shell reports SIGINT
 
+/// For numbers of an option. CLI11's own describe the range up to the largest double, digit by
+/// digit.
+CLI::Validator not_negative();
+CLI::Validator positive();
+
 // One file per subcommand, one function each; main.cpp lists them.
 void add_train(CLI::App& app, Action& action);
+void add_sweep(CLI::App& app, Action& action);
 void add_eval(CLI::App& app, Action& action);
 void add_exit(CLI::App& app, Action& action);
 void add_activity(CLI::App& app, Action& action);

@@ -82,8 +82,7 @@ void add_data_check(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<CheckArguments>();
   command->add_option("name", arguments->name, "of the data set")->required();
   command->add_option("directory", arguments->directory, "where it is")->required();
-  command->add_option("--threads", arguments->threads, "0: one per core")
-      ->check(CLI::NonNegativeNumber);
+  command->add_option("--threads", arguments->threads, "0: one per core")->check(not_negative());
   command->add_flag("--json", arguments->json, "print JSON");
   add_sensor_options(*command, arguments->sensor);
   command->footer(

@@ -130,7 +130,7 @@ void add_data_get(CLI::App& app, Action& action) {
   command
       ->add_option("--attempts", arguments->attempts,
                    "connections in a row without a new byte before giving up")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   command->footer(
       "Example:\n  bntt data get cifar10 data/cifar10\n"
       "  bntt data get mnist data/mnist --from https://mirror.example/mnist");

@@ -116,9 +116,9 @@ void add_data_show(CLI::App& data, Action& action) {
                                kImages, kRows))
       ->check(CLI::Range(1, 10000));
   command->add_option("--skip", arguments->skip, "leave out the first N of each class")
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
   command->add_option("--size", arguments->size, "height and width; default: the data set's own")
-      ->check(CLI::PositiveNumber);
+      ->check(positive());
   add_sensor_options(*command, arguments->sensor);
   command->add_flag("--spikes", arguments->spikes,
                     "beside each image, its Poisson spikes added up over time");
@@ -127,7 +127,7 @@ void add_data_show(CLI::App& data, Action& action) {
                    fmt::format("of --spikes (default {}), or frames of a recording (default {})",
                                kSpikeSteps, kFrames))
       ->check(CLI::Range(1, 10000));
-  command->add_option("--seed", arguments->seed, "of the spikes")->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", arguments->seed, "of the spikes")->check(not_negative());
   command->footer(
       "Example:\n  bntt data show cifar10 data/cifar10 --out cifar10.png\n"
       "  bntt data show cifar10 data/cifar10 --spikes --out spikes.png\n"

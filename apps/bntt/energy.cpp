@@ -76,7 +76,7 @@ void add_energy(CLI::App& app, Action& action) {
   add_analysis_options(*command, *arguments);
   command->add_option("--table", arguments->table, "TOML file with the energy of each operation");
   command->add_option("--steps", arguments->steps, "stop after N steps; 0: all")
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
   command->footer("Example:\n  bntt energy runs/demo --limit 1000");
   command->callback([arguments, &action] { action = [arguments] { return energy(*arguments); }; });
 }

@@ -1,14 +1,20 @@
 #include <fmt/format.h>
 
+#include <new>
+
 #include "analyse/exit_rule.h"
 #include "analyse/inference.h"
+#include "analysis.h"
 #include "base/fail.h"
+#include "base/files.h"
 #include "base/json.h"
+#include "base/text.h"
 #include "base/threads.h"
 #include "command.h"
 #include "data_options.h"
 #include "interrupt.h"
 #include "progress.h"
+#include "train/memory_need.h"
 #include "train/model_card.h"
 #include "train/run_settings.h"
 
@@ -28,6 +34,7 @@ struct EvalArguments {
   int64_t limit = 0;
   std::optional<int64_t> seed;
   int threads = 0;
+  std::string predictions;
   bool json = false;
   CacheArguments cache;
 };
@@ -36,6 +43,7 @@ struct EvalArguments {
 struct Measured {
   Evaluation result;
   double mean_steps = 0.0;
+  Inference details;  ///< image by image, with --predictions
 
   std::vector<double> density(const Network& network) const {
     const auto idle = static_cast<double>(result.steps - result.active_steps);
@@ -59,16 +67,18 @@ int64_t last_step(const EvalArguments& arguments, const Network& network) {
   return exit_step(network, *arguments.exit_threshold);
 }
 
-Measured measure(const EvalArguments& arguments, const Network& network, const ImageSet& images,
-                 const EvaluateOptions& options) {
+Measured measure_images(const EvalArguments& arguments, const Network& network,
+                        const ImageSet& images, const EvaluateOptions& options) {
   const bool by_sample = arguments.exit_confidence || arguments.exit_margin;
   const SampleRange all{0, images.size()};
-  if (!by_sample && !arguments.window_threshold) {
+  const bool keep = !arguments.predictions.empty();
+  if (!by_sample && !arguments.window_threshold && !keep) {
     Evaluation result = evaluate(network, images, all, options);
     const auto steps = static_cast<double>(result.steps);
-    return {std::move(result), steps};
+    return {std::move(result), steps, {}};
   }
-  InferenceOptions inference{.steps = options.steps, .progress = options.progress};
+  InferenceOptions inference{
+      .steps = options.steps, .keep_probabilities = keep, .progress = options.progress};
   if (by_sample) {
     inference.sample_exit = arguments.exit_confidence ? SampleExit::confidence : SampleExit::margin;
     inference.limit = arguments.exit_confidence.value_or(arguments.exit_margin.value_or(1.0));
@@ -83,7 +93,42 @@ Measured measure(const EvalArguments& arguments, const Network& network, const I
            .steps = run.steps,
            .active_steps = active_steps_until(network.spec(), run.steps),
            .activity = std::move(run.activity)},
-          mean_steps};
+          mean_steps,
+          std::move(run)};
+}
+
+Measured measure(const EvalArguments& arguments, const Network& network, const ImageSet& images,
+                 const EvaluateOptions& options) {
+  try {
+    return measure_images(arguments, network, images, options);
+  } catch (const std::bad_alloc&) {
+    const int64_t batch = images_per_batch(network, network.spec().steps);
+    fail("{}: not enough memory: running {} images at once takes about {}", arguments.run, batch,
+         bytes_text(evaluation_bytes(network.spec(), batch)));
+  }
+}
+
+/// A row per image: index, file, label, prediction, probability of the prediction, steps taken, and
+/// the probability of every class. Classes go by their names, where the data set has them.
+std::string predictions_csv(const ImageSet& images, const Inference& run) {
+  const auto class_name = [&](int64_t label) {
+    return label < std::ssize(images.class_names) ? images.class_names[label]
+                                                  : fmt::format("{}", label);
+  };
+  std::string text = "index,file,label,prediction,probability,steps";
+  for (int64_t k = 0; k < images.classes; ++k) text += "," + csv_field("p:" + class_name(k));
+  text += "\n";
+  for (int64_t i = 0; i < std::ssize(run.predictions); ++i) {
+    const float* probabilities = run.probabilities.data() + i * images.classes;
+    const int64_t prediction = run.predictions[i];
+    text +=
+        fmt::format("{},{},{},{},{},{}", i, csv_field(images.files.empty() ? "" : images.files[i]),
+                    csv_field(class_name(images.labels[i])), csv_field(class_name(prediction)),
+                    probabilities[prediction], run.steps_taken[i]);
+    for (int64_t k = 0; k < images.classes; ++k) text += fmt::format(",{}", probabilities[k]);
+    text += "\n";
+  }
+  return text;
 }
 
 Json report(const Network& network, const Measured& measured, double images_per_second) {
@@ -112,6 +157,8 @@ int eval(const EvalArguments& arguments) {
   const RunModel model =
       load_run_model(paths, arguments.weights == "last" ? RunWeights::last : RunWeights::best);
   const Network& network = model.network;
+  expect_network_of(paths, config, network.spec());
+  if (!arguments.predictions.empty()) prepare_output(arguments.predictions);
   const bool on_test = arguments.split == "test";
   DatasetOptions options = dataset_options(config);
   options.need_train = !on_test;
@@ -143,6 +190,9 @@ int eval(const EvalArguments& arguments) {
                  return interrupted();
                }});
   if (interrupted()) return kInterrupted;
+  if (!arguments.predictions.empty()) {
+    write_text_atomically(arguments.predictions, predictions_csv(images, measured.details));
+  }
 
   const double speed = rate.per_second();
   if (arguments.json) {
@@ -177,7 +227,7 @@ void add_eval(CLI::App& app, Action& action) {
   command->add_option("--weights", arguments->weights, "best (by validation) or last")
       ->check(CLI::IsMember({"best", "last"}));
   command->add_option("--steps", arguments->steps, "stop after N steps; 0: all")
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
   command
       ->add_option("--exit-threshold", arguments->exit_threshold,
                    "stop where every later mean gamma is below X (the paper's rule)")
@@ -193,14 +243,17 @@ void add_eval(CLI::App& app, Action& action) {
       ->excludes("--exit-confidence");
   command->add_option("--window-threshold", arguments->window_threshold,
                       "a layer rests at steps where its mean |gamma| is below X");
-  command->add_option("--limit", arguments->limit, "use the first N images")
-      ->check(CLI::NonNegativeNumber);
+  command->add_option("--limit", arguments->limit, "use the first N images")->check(not_negative());
   command->add_option("--seed", arguments->seed, "of the input spikes; default: the run's");
-  command->add_option("--threads", arguments->threads, "0: one per core")
-      ->check(CLI::NonNegativeNumber);
+  command->add_option("--threads", arguments->threads, "0: one per core")->check(not_negative());
   add_cache_option(*command, arguments->cache);
+  command->add_option("--predictions", arguments->predictions,
+                      "write a CSV file with a row per image: label, prediction, probabilities, "
+                      "steps taken");
   command->add_flag("--json", arguments->json, "print JSON");
-  command->footer("Example:\n  bntt eval runs/demo --limit 1000 --json");
+  command->footer(
+      "Example:\n  bntt eval runs/demo --limit 1000 --json\n  bntt eval runs/demo --predictions "
+      "predictions.csv");
   command->callback([arguments, &action] { action = [arguments] { return eval(*arguments); }; });
 }
 

@@ -154,7 +154,7 @@ void add_import(CLI::App& app, Action& action) {
   command->add_option("--data", arguments->data, "name of the data set; default: cifar10")
       ->group(kForeign);
   command->add_option("--size", arguments->size, "height and width of the images; default: 32")
-      ->check(CLI::PositiveNumber)
+      ->check(positive())
       ->group(kForeign);
   command->add_option("--leak", arguments->leak, "of the neurons; default: 0.95")
       ->check(CLI::Range(0.0, 1.0))

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -14,6 +15,7 @@
 #include "bntt/error.h"
 #include "command.h"
 #include "kernels/kernel_set.h"
+#include "train/foreign_names.h"
 
 namespace {
 
@@ -42,10 +44,54 @@ std::vector<std::string> command_names(const CLI::App& app) {
   return names;
 }
 
+/// The subcommand (bntt data get) that the arguments reached.
+CLI::App* innermost(CLI::App& app) {
+  CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  return command;
+}
+
+std::string full_name(const CLI::App* command) {
+  return command->get_parent() == nullptr
+             ? command->get_name()
+             : full_name(command->get_parent()) + " " + command->get_name();
+}
+
+/// The option that a mistyped one most likely meant; where a setting is meant, how to set it.
+std::string meant_option(const CLI::App& command, std::string_view wrong) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  const std::string suggestion = bntt::did_you_mean(wrong, names);
+  const auto setting = bntt::foreign_name(wrong.substr(wrong.find_first_not_of('-')));
+  const bool takes_settings = std::ranges::count(names, "--set") > 0;
+  if (!suggestion.empty() || !setting || !takes_settings) return suggestion;
+  return fmt::format(", did you mean '--set {}=...'?", setting->key);
+}
+
+std::string parse_complaint(CLI::App& app, const CLI::ParseError& error) {
+  CLI::App* command = innermost(app);
+  for (const std::string& argument : command->remaining()) {
+    const std::string option = argument.substr(0, argument.find('='));
+    if (option.find_first_not_of('-') == 0 || option.find_first_not_of('-') == std::string::npos) {
+      continue;
+    }
+    const std::string name = full_name(command);
+    return fmt::format("{} has no option '{}' (see {} --help){}", name, bntt::excerpt(option), name,
+                       meant_option(*command, option));
+  }
+  std::string message = error.what();
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  return fmt::format("{}; see {} --help", message, full_name(command));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   wait_passively(argv);
+  // At a file size limit a write then fails, as on a full disk, instead of ending the program.
+  std::signal(SIGXFSZ, SIG_IGN);
   bntt::keep_freed_memory();
   CLI::App app(
       "bntt trains, explains and deploys deep spiking networks with Batch Normalization Through "
@@ -58,6 +104,7 @@ int main(int argc, char** argv) {
       "Each command has its own --help with an example.");
   bntt::cli::Action action;
   bntt::cli::add_train(app, action);
+  bntt::cli::add_sweep(app, action);
   bntt::cli::add_eval(app, action);
   bntt::cli::add_exit(app, action);
   bntt::cli::add_activity(app, action);
@@ -83,9 +130,7 @@ int main(int argc, char** argv) {
   } catch (const CLI::Success& help_or_version) {
     return app.exit(help_or_version);
   } catch (const CLI::ParseError& error) {
-    std::string message = error.what();
-    std::replace(message.begin(), message.end(), '\n', ' ');
-    return complain(message + "; see bntt --help");
+    return complain(parse_complaint(app, error));
   }
   try {
     bntt::kernels::kernels();  // refuses a wrong BNTT_KERNELS before any work

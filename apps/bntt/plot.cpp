@@ -77,9 +77,8 @@ void add_plot(CLI::App& app, Action& action) {
       ->add_option(
           "--limit", arguments->limit,
           fmt::format("measure on the first N test images (default {}; 0: all)", arguments->limit))
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--threads", arguments->threads, "0: one per core")
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
+  command->add_option("--threads", arguments->threads, "0: one per core")->check(not_negative());
   command->footer(
       "Example:\n  bntt plot runs/demo --figure gamma --out gamma.svg\n"
       "gnuplot does the drawing (Debian package gnuplot-nox).");

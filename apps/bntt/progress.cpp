@@ -10,7 +10,24 @@ namespace bntt::cli {
 
 Progress::Progress() : terminal_(::isatty(STDOUT_FILENO) != 0) {}
 
-Progress::~Progress() { clear(); }
+Progress::~Progress() {
+  heartbeat_.reset();
+  clear();
+}
+
+void Progress::never_silent_for(std::chrono::milliseconds interval) {
+  if (terminal_) return;
+  heartbeat_.emplace(interval, [this] {
+    const std::lock_guard lock(mutex_);
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    const std::string text =
+        status_.empty() ? "working, " + duration_text(seconds) + " so far" : status_;
+    // Not fmt::print, which throws when the output is full: nobody would catch it here.
+    std::fputs((text + "\n").c_str(), stdout);
+    std::fflush(stdout);
+  });
+}
 
 void Progress::clear() {
   if (!drawn_) return;
@@ -21,7 +38,14 @@ void Progress::clear() {
 
 void Progress::bar(const std::string& label, int64_t done, int64_t all, const std::string& note,
                    double seconds_left) {
-  if (!terminal_ || all <= 0) return;
+  if (all <= 0) return;
+  if (!terminal_) {
+    if (!heartbeat_) return;
+    const std::lock_guard lock(mutex_);
+    status_ =
+        fmt::format("{}  {}/{}  {}  {} left", label, done, all, note, duration_text(seconds_left));
+    return;
+  }
   const auto now = std::chrono::steady_clock::now();
   if (drawn_ && done < all && now - last_draw_ < std::chrono::milliseconds(100)) return;
   last_draw_ = now;
@@ -37,8 +61,11 @@ void Progress::bar(const std::string& label, int64_t done, int64_t all, const st
 
 void Progress::line(const std::string& text) {
   clear();
+  const std::lock_guard lock(mutex_);
+  status_.clear();
   fmt::print("{}\n", text);
   std::fflush(stdout);
+  if (heartbeat_) heartbeat_->heard();
 }
 
 double Rate::seconds() const {

@@ -2,7 +2,11 @@
 
 #include <chrono>
 #include <cstdint>
+#include <mutex>
+#include <optional>
 #include <string>
+
+#include "base/heartbeat.h"
 
 namespace bntt::cli {
 
@@ -17,6 +21,10 @@ class Progress {
 
   bool on_terminal() const { return terminal_; }
 
+  /// Elsewhere than on a terminal: whenever no line was printed for so long, one that says where
+  /// the work stands.
+  void never_silent_for(std::chrono::milliseconds interval);
+
   /// Redraws the bar, at most ten times a second: "label [=====>    ] 42 %  note  1:23 left".
   void bar(const std::string& label, int64_t done, int64_t all, const std::string& note,
            double seconds_left);
@@ -28,7 +36,11 @@ class Progress {
 
   bool terminal_;
   bool drawn_ = false;
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point last_draw_;
+  std::mutex mutex_;    // of what follows, and of the output
+  std::string status_;  // the bar as a line; empty: there was none since the last line
+  std::optional<Heartbeat> heartbeat_;
 };
 
 /// Work per second since the start, and the time that the rest will take.

@@ -175,19 +175,18 @@ void add_report(CLI::App& app, Action& action) {
           "--limit", arguments->limit,
           fmt::format("measure on the first N test and validation images (default {}; 0: all)",
                       arguments->limit))
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
   command
       ->add_option("--attack-limit", arguments->attack_limit,
                    fmt::format("noise and attacks on the first N of them (default {}; 0: all)",
                                arguments->attack_limit))
-      ->check(CLI::NonNegativeNumber);
+      ->check(not_negative());
   command->add_flag("--no-attack", arguments->no_attack, "leave noise and attacks out");
   command->add_flag("--follow", arguments->follow,
                     "serve the page on 127.0.0.1 and update it while the run trains");
   command->add_option("--port", arguments->port, "of --follow; 0: any free one")
       ->check(CLI::Range(0, 65535));
-  command->add_option("--threads", arguments->threads, "0: one per core")
-      ->check(CLI::NonNegativeNumber);
+  command->add_option("--threads", arguments->threads, "0: one per core")->check(not_negative());
   command->footer(
       "Example:\n  bntt report runs/demo\n  bntt report runs/bntt runs/no-norm --out both.html\n"
       "  bntt report runs/demo --follow --port 8080");

@@ -1,43 +1,195 @@
+#include "train.h"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <new>
 #include <optional>
 
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/threads.h"
 #include "command.h"
-#include "data_options.h"
 #include "interrupt.h"
-#include "progress.h"
 #include "train/break_even_table.h"
+#include "train/memory_need.h"
 #include "train/presets.h"
 #include "train/run_settings.h"
-#include "train/trainer.h"
+#include "train/schedule.h"
 
 namespace bntt::cli {
 namespace {
 
+constexpr std::chrono::seconds kLongestSilence{10};
+
 struct TrainArguments {
-  std::string preset;
-  std::string config;
-  std::optional<std::string> data;
-  std::vector<std::string> settings;
+  SettingsArguments settings;
   std::string out;
-  bool resume = false;
+  std::vector<std::string> resume;  // one: --resume alone, or --resume RUN
+  std::string from;
   int threads = 0;
-  std::optional<int64_t> epochs;
-  std::optional<std::string> precision;
-  std::optional<int64_t> limit_train;
-  std::optional<int64_t> limit_test;
-  std::optional<int64_t> seed;
   double max_minutes = 0.0;
   CacheArguments cache;
 };
 
-/// The settings that the command line describes, or nothing when it leaves them to the run being
-/// resumed.
-std::optional<RunConfig> described_settings(const TrainArguments& arguments,
+/// The run that is meant, and whether it goes on.
+struct ChosenRun {
+  RunPaths paths;
+  bool resume = false;
+};
+
+ChosenRun chosen_run(const TrainArguments& arguments, bool resume) {
+  const std::string resumed = arguments.resume.empty() ? "" : arguments.resume.front();
+  if (!resumed.empty() && !arguments.out.empty() && resumed != arguments.out) {
+    fail("--resume names the run {}, but --out names {}", resumed, arguments.out);
+  }
+  const std::string directory = arguments.out.empty() ? resumed : arguments.out;
+  if (directory.empty()) fail("train needs --out, the directory of the run");
+  return {{directory}, resume};
+}
+
+RunConfig settings_of(const TrainArguments& arguments, const ChosenRun& run) {
+  std::optional<RunConfig> begun;
+  if (run.resume && std::filesystem::exists(run.paths.settings())) {
+    begun = read_run_settings(run.paths);
+  }
+  std::optional<RunConfig> config = described_settings(arguments.settings, begun);
+  if (!config) {
+    if (!run.resume) fail("train needs --preset or --config, or --resume for a run already begun");
+    fail("{}: holds no run to resume", run.paths.directory.string());
+  }
+  if (!arguments.from.empty()) {
+    config->train.from = std::filesystem::absolute(arguments.from).lexically_normal().string();
+  }
+  return begun ? resumed_settings(run.paths, *begun, *config, arguments.settings.epochs.has_value())
+               : *config;
+}
+
+std::string rates_text(const TrainConfig& train, int64_t step, int64_t steps_per_epoch) {
+  std::string text;
+  for (const RateStretch& stretch : rates_from(train, step, steps_per_epoch)) {
+    text += text.empty()
+                ? fmt::format("learning rate {:g}", stretch.learning_rate)
+                : fmt::format(", {:g} from epoch {}, step {}", stretch.learning_rate,
+                              stretch.first_step / steps_per_epoch + 1, stretch.first_step + 1);
+  }
+  return text.empty() ? "no step is left" : text;
+}
+
+std::string start_text(const std::string& from, const TakenNumbers& taken) {
+  std::string text = fmt::format("starts with the weights of {}", from);
+  if (!taken.drawn.empty()) text += "; other classes, so the readout is drawn anew";
+  if (!taken.by_step.empty()) {
+    text += "; other steps, so gains and statistics are cut off or repeat their last step";
+  }
+  return text;
+}
+
+TrainHooks screen_hooks(Progress& progress, Rate& rate, int64_t batch_size,
+                        const TrainingOptions& options) {
+  TrainHooks hooks;
+  hooks.step = [&progress, &rate, &options, batch_size](const StepReport& report) {
+    rate.add(batch_size);
+    const double left = rate.seconds_for((report.steps - report.step) * batch_size);
+    const std::string note =
+        fmt::format("{:.0f} images/s  loss {:.3f}  accuracy {:.1f} %", rate.per_second(),
+                    report.recent.mean_loss(), report.recent.accuracy());
+    const std::string label =
+        fmt::format("{}epoch {}/{}", options.label, report.epoch, report.epochs);
+    progress.bar(label, report.batch, report.batches, note, left);
+    if (report.logged && !options.quiet && !progress.on_terminal()) {
+      progress.line(fmt::format("{}  step {}/{}  {}  learning rate {:g}  {} left", label,
+                                report.step, report.steps, note, report.learning_rate,
+                                duration_text(left)));
+    }
+  };
+  hooks.epoch = [&progress, &options](const EpochReport& report) {
+    if (options.quiet) return;
+    std::string text = fmt::format("epoch {} done: train loss {:.4f}, accuracy {:.2f} %",
+                                   report.epoch, report.train.mean_loss(), report.train.accuracy());
+    if (report.validation) {
+      text +=
+          fmt::format("; validation loss {:.4f}, accuracy {:.2f} %{}; {:.0f} spikes per image",
+                      report.validation->sums.mean_loss(), report.validation->accuracy(),
+                      report.best ? " (best so far)" : "", report.validation->spikes_per_image());
+    }
+    progress.line(text);
+  };
+  hooks.evaluating = [&progress, &options](const std::string& what, int64_t done, int64_t images) {
+    progress.bar(options.label + what, done, images, fmt::format("{}/{} images", done, images),
+                 0.0);
+  };
+  hooks.stop = [&rate, &options] {
+    return interrupted() ||
+           (options.max_minutes > 0.0 && rate.seconds() > 60.0 * options.max_minutes);
+  };
+  return hooks;
+}
+
+/// Words for what ran out; `data` may not be there yet.
+[[noreturn]] void fail_without_memory(const RunConfig& config, const DatasetSplits& data) {
+  if (data.train.classes == 0) fail("not enough memory for the data set {}", config.data.name);
+  const NetworkSpec spec = network_of(config, data.train.shape, data.train.classes);
+  fail(
+      "not enough memory: training {} images at once over {} steps takes about {}; a smaller "
+      "train.batch, model.steps or model.width takes less",
+      config.train.batch, spec.steps,
+      bytes_text(training_bytes(spec, config.train.batch, config.train.precision)));
+}
+
+int train(const TrainArguments& arguments, bool resume) {
+  set_threads(arguments.threads);
+  const ChosenRun run = chosen_run(arguments, resume);
+  expect_room_for_run(run.paths, run.resume);
+  // Before the data are read: someone else's run is refused at once.
+  RunLock lock;
+  if (std::filesystem::is_directory(run.paths.directory)) lock = RunLock(run.paths.directory);
+  const RunConfig config = settings_of(arguments, run);
+  const std::string out = run.paths.directory.string();
+  Progress progress;
+  progress.never_silent_for(kLongestSilence);
+  const TrainingResult result = run_training(
+      config, run.paths, std::move(lock),
+      {.resume = run.resume, .max_minutes = arguments.max_minutes, .cache = arguments.cache},
+      progress);
+  if (result.end == TrainEnd::stopped) {
+    progress.line(fmt::format("stopped after step {}; continue with: bntt train --out {} --resume",
+                              result.step, out));
+    return interrupted() ? kInterrupted : kDone;
+  }
+  progress.line(fmt::format("trained in {}", duration_text(result.seconds)));
+  if (result.test) {
+    progress.line(
+        fmt::format("test accuracy {:.2f} % on {} images, {} steps, {:.0f} spikes per image",
+                    result.test->accuracy(), result.test->sums.images, result.test->steps,
+                    result.test->spikes_per_image()));
+  }
+  progress.line(fmt::format("run: {}", out));
+  return kDone;
+}
+
+}  // namespace
+
+void add_settings_options(CLI::App& command, SettingsArguments& arguments) {
+  auto* preset = command.add_option("--preset", arguments.preset,
+                                    fmt::format("one of {}", fmt::join(preset_names(), ", ")));
+  command.add_option("--config", arguments.config, "settings file, as the presets are")
+      ->excludes(preset);
+  command.add_option("--data", arguments.data, "directory of the data set");
+  command
+      .add_option("--set", arguments.settings,
+                  "change one setting, as model.width=0.25 (repeatable)")
+      ->allow_extra_args(false);
+  command.add_option("--epochs", arguments.epochs,
+                     "train.epochs; with --resume another number extends (or shortens) the run");
+  command.add_option("--precision", arguments.precision,
+                     "train.precision: mixed (the default) keeps currents as bf16, fp32 as floats");
+  command.add_option("--limit-train", arguments.limit_train, "use the first N training images");
+  command.add_option("--limit-test", arguments.limit_test, "use the first N test images");
+  command.add_option("--seed", arguments.seed, "train.seed");
+}
+
+std::optional<RunConfig> described_settings(const SettingsArguments& arguments,
                                             const std::optional<RunConfig>& begun) {
   RunConfig config;
   if (!arguments.preset.empty()) {
@@ -62,136 +214,95 @@ std::optional<RunConfig> described_settings(const TrainArguments& arguments,
   return config;
 }
 
-RunConfig settings_of(const TrainArguments& arguments, const RunPaths& paths) {
-  std::optional<RunConfig> begun;
-  if (arguments.resume && std::filesystem::exists(paths.settings())) {
-    begun = read_run_settings(paths);
-  }
-  const std::optional<RunConfig> config = described_settings(arguments, begun);
-  if (!config) {
-    if (!arguments.resume)
-      fail("train needs --preset or --config, or --resume for a run already begun");
-    fail("{}: holds no run to resume", paths.directory.string());
-  }
-  if (!begun) return *config;
-  expect_same_settings(paths, *begun, *config);
-  RunConfig resumed = *config;
-  resumed.train.break_even = begun->train.break_even;
+RunConfig resumed_settings(const RunPaths& paths, const RunConfig& begun, const RunConfig& wanted,
+                           bool may_change_epochs) {
+  RunConfig compared = begun;
+  if (may_change_epochs) compared.train.epochs = wanted.train.epochs;
+  expect_same_settings(paths, compared, wanted);
+  RunConfig resumed = wanted;
+  resumed.train.break_even = begun.train.break_even;
+  resumed.train.from = begun.train.from;
+  if (!resumed.data.mean) resumed.data.mean = begun.data.mean;
+  if (!resumed.data.deviation) resumed.data.deviation = begun.data.deviation;
   return resumed;
 }
 
-TrainHooks screen_hooks(Progress& progress, Rate& rate, int64_t batch_size,
-                        std::function<bool()> stop) {
-  TrainHooks hooks;
-  hooks.step = [&progress, &rate, batch_size](const StepReport& report) {
-    rate.add(batch_size);
-    const double left = rate.seconds_for((report.steps - report.step) * batch_size);
-    const std::string note =
-        fmt::format("{:.0f} images/s  loss {:.3f}  accuracy {:.1f} %", rate.per_second(),
-                    report.recent.mean_loss(), report.recent.accuracy());
-    const std::string label = fmt::format("epoch {}/{}", report.epoch, report.epochs);
-    progress.bar(label, report.batch, report.batches, note, left);
-    if (report.logged && !progress.on_terminal()) {
-      progress.line(fmt::format("{}  step {}/{}  {}  learning rate {:g}  {} left", label,
-                                report.step, report.steps, note, report.learning_rate,
-                                duration_text(left)));
+TrainingResult run_training(RunConfig config, const RunPaths& paths, RunLock lock,
+                            const TrainingOptions& options, Progress& progress) {
+  const auto say = [&](const std::string& text) {
+    if (!options.quiet) progress.line(text);
+  };
+  DatasetSplits data;
+  try {
+    const int64_t epochs_before = options.resume && std::filesystem::exists(paths.settings())
+                                      ? read_run_settings(paths).train.epochs
+                                      : config.train.epochs;
+    data =
+        open_run_data(config, config.data.dir, dataset_options(config), options.cache, &progress);
+    keep_measured_statistics(data, config);
+    if (config.train.break_even.empty()) {
+      say("timing sparse against dense convolutions, unless this machine knows them");
+      config.train.break_even = break_even_values(machine_break_even(
+          plan_stages(network_of(config, data.train.shape, data.train.classes)), break_even_file(),
+          [&] { progress.line("waiting for another process that times convolutions"); }));
     }
-  };
-  hooks.epoch = [&progress](const EpochReport& report) {
-    std::string text = fmt::format("epoch {} done: train loss {:.4f}, accuracy {:.2f} %",
-                                   report.epoch, report.train.mean_loss(), report.train.accuracy());
-    if (report.validation) {
-      text +=
-          fmt::format("; validation loss {:.4f}, accuracy {:.2f} %{}; {:.0f} spikes per image",
-                      report.validation->sums.mean_loss(), report.validation->accuracy(),
-                      report.best ? " (best so far)" : "", report.validation->spikes_per_image());
+    Trainer trainer(config, data, paths, options.resume, std::move(lock));
+
+    say(fmt::format("{}: {} training images, {} steps of {} images per epoch, {} threads",
+                    paths.directory.string(), data.train.size(), trainer.steps_per_epoch(),
+                    config.train.batch, threads()));
+    say(dense_above_text(trainer.network()));
+    if (trainer.taken()) say(start_text(config.train.from, *trainer.taken()));
+    const int64_t step = trainer.position().step;
+    if (step > 0) say(fmt::format("going on after step {}", step));
+    if (epochs_before != config.train.epochs) {
+      say(fmt::format("{} epochs instead of {}: {}", config.train.epochs, epochs_before,
+                      rates_text(config.train, step, trainer.steps_per_epoch())));
     }
-    progress.line(text);
-  };
-  hooks.evaluating = [&progress](const std::string& what, int64_t done, int64_t images) {
-    progress.bar(what, done, images, fmt::format("{}/{} images", done, images), 0.0);
-  };
-  hooks.stop = std::move(stop);
-  return hooks;
+    catch_interrupts();
+    Rate rate;
+    const TrainHooks hooks = screen_hooks(progress, rate, config.train.batch, options);
+    TrainingResult result{.end = trainer.run(hooks),
+                          .step = trainer.position().step,
+                          .seconds = rate.seconds(),
+                          .test = std::nullopt};
+    if (result.end == TrainEnd::finished && data.test.size() > 0) {
+      result.test = trainer.test(hooks);
+    }
+    return result;
+  } catch (const std::bad_alloc&) {
+    fail_without_memory(config, data);
+  }
 }
-
-int train(const TrainArguments& arguments) {
-  set_threads(arguments.threads);
-  const RunPaths paths{arguments.out};
-  RunConfig config = settings_of(arguments, paths);
-  Progress progress;
-  const DatasetSplits data =
-      open_run_data(config, config.data.dir, dataset_options(config), arguments.cache, &progress);
-  keep_measured_statistics(data, config);
-  if (config.train.break_even.empty()) {
-    progress.line("timing sparse against dense convolutions, unless this machine knows them");
-    config.train.break_even = break_even_values(machine_break_even(
-        plan_stages(network_of(config, data.train.shape, data.train.classes)), break_even_file()));
-  }
-  Trainer trainer(config, data, paths, arguments.resume);
-
-  progress.line(fmt::format("{}: {} training images, {} steps of {} images per epoch, {} threads",
-                            arguments.out, data.train.size(), trainer.steps_per_epoch(),
-                            config.train.batch, threads()));
-  progress.line(dense_above_text(trainer.network()));
-  if (trainer.position().step > 0) {
-    progress.line(fmt::format("going on after step {}", trainer.position().step));
-  }
-  catch_interrupts();
-  Rate rate;
-  const TrainHooks hooks = screen_hooks(progress, rate, config.train.batch, [&] {
-    return interrupted() ||
-           (arguments.max_minutes > 0.0 && rate.seconds() > 60.0 * arguments.max_minutes);
-  });
-  if (trainer.run(hooks) == TrainEnd::stopped) {
-    progress.line(fmt::format("stopped after step {}; continue with: bntt train --out {} --resume",
-                              trainer.position().step, arguments.out));
-    return interrupted() ? kInterrupted : kDone;
-  }
-  progress.line(fmt::format("trained in {}", duration_text(rate.seconds())));
-  if (data.test.size() > 0) {
-    const Evaluation test = trainer.test(hooks);
-    progress.line(
-        fmt::format("test accuracy {:.2f} % on {} images, {} steps, {:.0f} spikes per image",
-                    test.accuracy(), test.sums.images, test.steps, test.spikes_per_image()));
-  }
-  progress.line(fmt::format("run: {}", arguments.out));
-  return kDone;
-}
-
-}  // namespace
 
 void add_train(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("train", "Train a network, or continue a run");
   auto arguments = std::make_shared<TrainArguments>();
-  auto* preset = command->add_option("--preset", arguments->preset,
-                                     fmt::format("one of {}", fmt::join(preset_names(), ", ")));
-  command->add_option("--config", arguments->config, "settings file, as the presets are")
-      ->excludes(preset);
-  command->add_option("--data", arguments->data, "directory of the data set");
+  add_settings_options(*command, arguments->settings);
+  command->add_option("--out", arguments->out, "directory of the run");
+  auto* resume =
+      command
+          ->add_option("--resume", arguments->resume,
+                       "continue the run exactly where it stopped; --resume RUN needs no --out")
+          ->expected(0, 1);
   command
-      ->add_option("--set", arguments->settings,
-                   "change one setting, as model.width=0.25 (repeatable)")
-      ->allow_extra_args(false);
-  command->add_option("--out", arguments->out, "directory of the run")->required();
-  command->add_flag("--resume", arguments->resume, "continue the run exactly where it stopped");
-  command->add_option("--threads", arguments->threads, "0: one per core")
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--epochs", arguments->epochs, "train.epochs");
-  command->add_option(
-      "--precision", arguments->precision,
-      "train.precision: mixed (the default) keeps currents as bf16, fp32 as floats");
-  command->add_option("--limit-train", arguments->limit_train, "use the first N training images");
-  command->add_option("--limit-test", arguments->limit_test, "use the first N test images");
+      ->add_option("--from", arguments->from,
+                   "start with the weights of another run (or checkpoint): for other images, "
+                   "classes or steps")
+      ->excludes(resume);
+  command->add_option("--threads", arguments->threads, "0: one per core")->check(not_negative());
   command
       ->add_option("--max-minutes", arguments->max_minutes, "stop with a checkpoint after so long")
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--seed", arguments->seed, "train.seed");
+      ->check(not_negative());
   add_cache_option(*command, arguments->cache);
   command->footer(
       "Example:\n  bntt train --preset authors-cifar10 --data cifar --set model.width=0.25 --out "
-      "runs/narrow\nCtrl-C leaves a checkpoint; --resume goes on from it.");
-  command->callback([arguments, &action] { action = [arguments] { return train(*arguments); }; });
+      "runs/narrow\n  bntt train --resume runs/narrow --epochs 140\n  bntt train --preset "
+      "authors-cifar100 --data cifar100 --set model.width=0.25 --from runs/narrow --out runs/fine\n"
+      "Ctrl-C leaves a checkpoint; --resume goes on from it.");
+  command->callback([arguments, resume, &action] {
+    action = [arguments, resumes = resume->count() > 0] { return train(*arguments, resumes); };
+  });
 }
 
 }  // namespace bntt::cli

@@ -174,10 +174,26 @@ class Inferring {
     }
     result_.seconds += seconds_since(start) - counting;
 
+    if (options_.keep_probabilities) append_probabilities(labels.size());
     const CrossEntropy loss = cross_entropy(final_logits_, labels);
     result_.sums.loss += loss.loss * static_cast<double>(labels.size());
     result_.sums.correct += loss.correct;
     result_.sums.images += static_cast<int64_t>(labels.size());
+  }
+
+  void append_probabilities(std::size_t images) {
+    for (std::size_t i = 0; i < images; ++i) {
+      const float* logits = final_logits_.data() + static_cast<int64_t>(i) * classes_;
+      const float largest = *std::max_element(logits, logits + classes_);
+      double sum = 0.0;
+      for (int64_t k = 0; k < classes_; ++k) {
+        sum += std::exp(static_cast<double>(logits[k]) - largest);
+      }
+      for (int64_t k = 0; k < classes_; ++k) {
+        const double weight = std::exp(static_cast<double>(logits[k]) - largest);
+        result_.probabilities.push_back(static_cast<float>(weight / sum));
+      }
+    }
   }
 
   void extend_trajectory(std::size_t images) {

@@ -24,6 +24,7 @@ struct InferenceOptions {
   double limit = 1.0;
   StepWindows windows;                           ///< steps at which synapses work; empty: always
   bool count_work = false;                       ///< fill `work`; its time is not part of `seconds`
+  bool keep_probabilities = false;               ///< fill `probabilities`
   bool keep_trajectory = false;                  ///< fill `trajectory`; needs one window per step
   std::function<bool(int64_t images)> progress;  ///< a true answer stops
 };
@@ -42,6 +43,7 @@ struct Inference {
   int64_t steps = 0;                 ///< of the run; the most that an image took
   std::vector<int64_t> predictions;  ///< [image]
   std::vector<int64_t> steps_taken;  ///< [image], of the run
+  std::vector<float> probabilities;  ///< [image, class]: the softmax when the image was done
   Activity activity;
   SynapseWork work;
   Trajectory trajectory;

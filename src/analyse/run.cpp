@@ -11,6 +11,7 @@ OpenRun open_run(const std::filesystem::path& directory, const OpenRunOptions& o
   const RunPaths paths{directory};
   RunConfig config = read_run_settings(paths);
   RunModel model = load_run_model(paths, options.weights);
+  expect_network_of(paths, config, model.network.spec());
   DatasetOptions wanted = dataset_options(config);
   wanted.need_train = options.need_validation;
   wanted.need_test = true;

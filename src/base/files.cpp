@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
@@ -14,6 +15,17 @@
 
 namespace bntt {
 namespace fs = std::filesystem;
+
+namespace {
+
+// Of this call alone: of two processes that write one file, the later one wins, and neither finds
+// the other's half.
+fs::path temporary_name(const fs::path& path) {
+  static std::atomic<uint64_t> calls = 0;
+  return fmt::format("{}.{}-{}{}", path.string(), ::getpid(), ++calls, kTemporaryEnding);
+}
+
+}  // namespace
 
 std::string system_message() { return std::system_category().message(errno); }
 
@@ -65,7 +77,7 @@ std::string read_text(const fs::path& path, uint64_t limit) {
 
 void write_file_atomically(const fs::path& path, const std::vector<std::span<const uint8_t>>& parts,
                            const std::function<void()>& before_rename) {
-  const fs::path temporary = path.string() + ".tmp";
+  const fs::path temporary = temporary_name(path);
   const auto give_up = [&](const char* what) {
     const std::string reason = system_message();
     ::unlink(temporary.c_str());
@@ -88,7 +100,7 @@ void write_text_atomically(const fs::path& path, std::string_view text) {
 }
 
 void replace_with_link(const fs::path& existing, const fs::path& name) {
-  const fs::path temporary = name.string() + ".tmp";
+  const fs::path temporary = temporary_name(name);
   ::unlink(temporary.c_str());
   if (::link(existing.c_str(), temporary.c_str()) != 0 ||
       ::rename(temporary.c_str(), name.c_str()) != 0) {

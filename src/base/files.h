@@ -14,6 +14,9 @@ namespace bntt {
 std::vector<uint8_t> read_file(const std::filesystem::path& path, uint64_t limit);
 std::string read_text(const std::filesystem::path& path, uint64_t limit = 16U << 20);
 
+/// How the names of temporary files end; a process that was killed may leave one.
+inline constexpr std::string_view kTemporaryEnding = ".tmp";
+
 /// Writes through a temporary file beside `path`, fsync, rename: readers see the old file or the
 /// whole new one, and a failure (full disk) leaves the old one and removes the temporary.
 /// `before_rename` runs when the new file is whole on disk and the old one is still in its place.

@@ -1,7 +1,13 @@
 #include "base/safetensors.h"
 
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cerrno>
 #include <cstring>
 #include <limits>
 #include <set>
@@ -9,7 +15,7 @@
 
 #include "base/check.h"
 #include "base/crc32.h"
-#include "base/crc32.h"
+#include "base/descriptor.h"
 #include "base/fail.h"
 #include "base/fields.h"
 #include "base/files.h"
@@ -126,6 +132,25 @@ std::vector<std::span<const uint8_t>> data_of(const TensorFile& file) {
   return data;
 }
 
+// A copy that was cut short is the usual way in which a file is damaged, and deserves its own
+// sentence.
+void expect_whole_file(const nlohmann::json& header, uint64_t file_bytes, uint64_t data_bytes,
+                       const std::string& origin) {
+  uint64_t described = 0;
+  for (const auto& [name, value] : header.items()) {
+    if (name == kMetadata || !value.is_object() || !value.contains("data_offsets")) continue;
+    const nlohmann::json& offsets = value["data_offsets"];
+    if (offsets.is_array() && offsets.size() == 2 && offsets[1].is_number_unsigned()) {
+      described = std::max(described, offsets[1].get<uint64_t>());
+    }
+  }
+  const uint64_t head_bytes = file_bytes - data_bytes;
+  if (described > data_bytes && described <= std::numeric_limits<uint64_t>::max() - head_bytes) {
+    fail("{}: was cut short: holds {} bytes, expected {}", origin, file_bytes,
+         head_bytes + described);
+  }
+}
+
 struct Entry {
   std::string name;
   TensorType type = TensorType::f32;
@@ -223,7 +248,8 @@ class HeaderReader {
   int64_t data_bytes_;
 };
 
-void verify_checksum(const nlohmann::json& header, std::span<const uint8_t> data,
+void verify_checksum(const nlohmann::json& header,
+                     const std::vector<std::span<const uint8_t>>& data,
                      std::map<std::string, std::string>& metadata, const std::string& origin,
                      const TensorReadOptions& options) {
   const auto found = metadata.find(kChecksumKey);
@@ -231,7 +257,7 @@ void verify_checksum(const nlohmann::json& header, std::span<const uint8_t> data
     if (options.require_checksum) fail("{}: has no checksum: not a checkpoint of bntt", origin);
     return;
   }
-  const std::string computed = fmt::format("{:08x}", checksum(header, {data}));
+  const std::string computed = fmt::format("{:08x}", checksum(header, data));
   if (computed != found->second) {
     fail("{}: damaged: checksum is {}, expected {}", origin, computed, excerpt(found->second));
   }
@@ -274,31 +300,80 @@ std::vector<uint8_t> format_tensors(const TensorFile& file, const TensorWriteOpt
   return bytes;
 }
 
-TensorFile read_tensors(const std::filesystem::path& path, const TensorReadOptions& options) {
-  return parse_tensors(read_file(path, options.max_bytes), path.string(), options);
-}
+namespace {
 
-TensorFile parse_tensors(std::span<const uint8_t> bytes, const std::string& origin,
-                         const TensorReadOptions& options) {
+/// A file from its first byte to its last, without a copy of the whole in memory.
+class FileBytes {
+ public:
+  FileBytes(const std::filesystem::path& path, uint64_t limit)
+      : origin_(path.string()), file_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+    if (file_.get() < 0) fail("{}: cannot be opened: {}", origin_, system_message());
+    struct stat status {};
+    if (::fstat(file_.get(), &status) != 0 || !S_ISREG(status.st_mode)) {
+      fail("{}: is not a regular file", origin_);
+    }
+    size_ = static_cast<uint64_t>(status.st_size);
+    if (size_ > limit) fail("{}: holds {} bytes, expected at most {}", origin_, size_, limit);
+  }
+
+  uint64_t size() const { return size_; }
+
+  void read(std::span<uint8_t> out) {
+    while (!out.empty()) {
+      const ssize_t got = ::read(file_.get(), out.data(), out.size());
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) fail("{}: cannot be read: {}", origin_, system_message());
+      if (got == 0) fail("{}: ended before its {} bytes", origin_, size_);
+      out = out.subspan(static_cast<std::size_t>(got));
+    }
+  }
+
+ private:
+  std::string origin_;
+  Descriptor file_;
+  uint64_t size_ = 0;
+};
+
+class MemoryBytes {
+ public:
+  explicit MemoryBytes(std::span<const uint8_t> bytes) : size_(bytes.size()), left_(bytes) {}
+
+  uint64_t size() const { return size_; }
+
+  void read(std::span<uint8_t> out) {
+    std::copy_n(left_.begin(), out.size(), out.begin());
+    left_ = left_.subspan(out.size());
+  }
+
+ private:
+  uint64_t size_;
+  std::span<const uint8_t> left_;
+};
+
+template <typename Bytes>
+TensorFile tensors_in(Bytes bytes, const std::string& origin, const TensorReadOptions& options) {
   if (bytes.size() < kLengthBytes) {
     fail("{}: holds {} bytes, too few for a safetensors file", origin, bytes.size());
   }
-  uint64_t header_bytes = 0;
-  std::memcpy(&header_bytes, bytes.data(), kLengthBytes);
+  std::array<uint8_t, kLengthBytes> length{};
+  bytes.read(length);
+  const auto header_bytes = std::bit_cast<uint64_t>(length);
   const uint64_t available = std::min<uint64_t>(bytes.size() - kLengthBytes, kMaxHeaderBytes);
   if (header_bytes > available) {
     fail(
         "{}: is not a safetensors file or was cut short: a header of {} bytes, expected at most {}",
         origin, header_bytes, available);
   }
-  const auto data = bytes.subspan(kLengthBytes + header_bytes);
-  const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + kLengthBytes,
-                              header_bytes);
-  const nlohmann::json header = parse_sorted_json(text, origin);
+  std::vector<uint8_t> text(header_bytes);
+  bytes.read(text);
+  const nlohmann::json header =
+      parse_sorted_json({reinterpret_cast<const char*>(text.data()), text.size()}, origin);
   if (!header.is_object()) fail("{}: its header is not an object", origin);
 
+  const uint64_t data_bytes = bytes.size() - kLengthBytes - header_bytes;
+  expect_whole_file(header, bytes.size(), data_bytes, origin);
   TensorFile file;
-  const HeaderReader reader(origin, static_cast<int64_t>(data.size()));
+  const HeaderReader reader(origin, static_cast<int64_t>(data_bytes));
   std::vector<Entry> entries;
   for (const auto& [name, value] : header.items()) {
     if (name == kMetadata) {
@@ -311,14 +386,25 @@ TensorFile parse_tensors(std::span<const uint8_t> bytes, const std::string& orig
     return std::pair(a.begin, a.end) < std::pair(b.begin, b.end);
   });
   reader.check_layout(entries);
-  verify_checksum(header, data, file.metadata, origin, options);
   for (Entry& entry : entries) {
     Tensor tensor{std::move(entry.name), entry.type, std::move(entry.shape),
                   Buffer<uint8_t>(entry.end - entry.begin)};
-    std::copy_n(data.data() + entry.begin, tensor.bytes.size(), tensor.bytes.data());
+    bytes.read(tensor.bytes.span());
     file.tensors.push_back(std::move(tensor));
   }
+  verify_checksum(header, data_of(file), file.metadata, origin, options);
   return file;
+}
+
+}  // namespace
+
+TensorFile read_tensors(const std::filesystem::path& path, const TensorReadOptions& options) {
+  return tensors_in(FileBytes(path, options.max_bytes), path.string(), options);
+}
+
+TensorFile parse_tensors(std::span<const uint8_t> bytes, const std::string& origin,
+                         const TensorReadOptions& options) {
+  return tensors_in(MemoryBytes(bytes), origin, options);
 }
 
 }  // namespace bntt

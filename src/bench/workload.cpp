@@ -123,7 +123,10 @@ Workload workload_of_run(const WorkloadOptions& options) {
   const OpenedImages images =
       open_images(config.data.name, directory, dataset_options(config), options.images);
   if (images.set.shape != network.spec().input) {
-    fail("{}: its network is not for the data set {}", options.run, config.data.name);
+    fail("{}: its network takes {}x{}x{}, but the data set {} is {}x{}x{}", options.run,
+         network.spec().input.channels, network.spec().input.height, network.spec().input.width,
+         config.data.name, images.set.shape.channels, images.set.shape.height,
+         images.set.shape.width);
   }
   DatasetSplits described{.train = {.shape = images.set.shape},
                           .normalisation = images.normalisation};

@@ -130,6 +130,7 @@ const DatasetEntry& find_entry(std::string_view name) {
 void keep_first(ImageSet& set, int64_t limit) {
   if (limit == 0 || limit >= set.size()) return;
   set.labels.resize(static_cast<std::size_t>(limit));
+  if (!set.files.empty()) set.files.resize(static_cast<std::size_t>(limit));
   set.pixels = set.pixels.first(static_cast<std::size_t>(limit * set.sample_bytes()));
 }
 

@@ -26,6 +26,7 @@ struct ImageSet {
   SharedBytes pixels;           ///< [sample, frame, y, x, channel]
   std::vector<int64_t> labels;  ///< [sample], each below `classes`
   std::vector<std::string> class_names;
+  std::vector<std::string> files;  ///< [sample], where samples are files; empty elsewhere
   uint32_t first_id = 0;
 
   int64_t size() const { return static_cast<int64_t>(labels.size()); }

@@ -78,7 +78,10 @@ ImageSet read_samples(const FileSplit& split, int64_t limit, const DatasetOption
   const auto all = static_cast<int64_t>(split.samples.size());
   const int64_t count = limit == 0 ? all : std::min(limit, all);
   ImageSet set = split.form;
-  for (int64_t i = 0; i < count; ++i) set.labels.push_back(split.samples[i].label);
+  for (int64_t i = 0; i < count; ++i) {
+    set.labels.push_back(split.samples[i].label);
+    set.files.push_back(split.files[split.samples[i].file].string());
+  }
   set.pixels = decoded(split, count, options);
   return set;
 }

@@ -28,7 +28,7 @@ using DecodeFile =
 
 /// One split: which samples there are, in their fixed order, and how they are decoded.
 struct FileSplit {
-  ImageSet form;         ///< everything but pixels and labels
+  ImageSet form;         ///< everything but pixels, labels and files
   std::string name;      ///< of data set and split, such as nmnist-train
   std::string settings;  ///< all that the decoded bytes depend on besides the files
   std::vector<std::filesystem::path> files;

@@ -205,6 +205,9 @@ void Network::check_window(const Signal& window, int64_t steps_left) const {
   if (signal_batch(window) < 1) {
     fail("network: input has {} images, expected at least 1", signal_batch(window));
   }
+  if (steps_left == 0) {
+    fail("network: input for one more step, but all {} steps are taken", active_steps(spec_));
+  }
   if (signal_steps(window) < 1 || signal_steps(window) > steps_left) {
     fail("network: input has {} steps, expected 1 to {}", signal_steps(window), steps_left);
   }

@@ -12,6 +12,7 @@ struct RunPaths {
   std::filesystem::path checkpoint() const { return directory / "checkpoint.safetensors"; }
   std::filesystem::path previous() const { return directory / "previous.safetensors"; }
   std::filesystem::path best() const { return directory / "best.safetensors"; }
+  std::filesystem::path lock() const { return directory / "run.lock"; }  ///< see RunLock
 };
 
 }  // namespace bntt

@@ -4,6 +4,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
 #include <fstream>
 #include <optional>
@@ -45,9 +46,11 @@ std::string key_of(const BranchPlan& plan) {
 /// Holds the file for this process alone while it is read and written.
 class FileLock {
  public:
-  explicit FileLock(const fs::path& path)
+  FileLock(const fs::path& path, const std::function<void()>& waiting)
       : descriptor_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644)) {
-    if (descriptor_ >= 0) flock(descriptor_, LOCK_EX);
+    if (descriptor_ < 0 || flock(descriptor_, LOCK_EX | LOCK_NB) == 0) return;
+    if (errno == EWOULDBLOCK && waiting) waiting();
+    flock(descriptor_, LOCK_EX);
   }
   ~FileLock() {
     if (descriptor_ >= 0) close(descriptor_);
@@ -85,12 +88,13 @@ fs::path break_even_file() {
 }
 
 std::vector<BreakEven> machine_break_even(const std::vector<StagePlan>& stages,
-                                          const fs::path& file) {
+                                          const fs::path& file,
+                                          const std::function<void()>& waiting) {
   std::optional<FileLock> lock;
   if (!file.empty()) {
     std::error_code ignored;
     fs::create_directories(file.parent_path(), ignored);
-    lock.emplace(fs::path(file) += ".lock");
+    lock.emplace(fs::path(file) += ".lock", waiting);
   }
   Json table = file.empty() ? Json::object() : read_table(file);
   std::vector<BreakEven> result;

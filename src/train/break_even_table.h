@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -16,9 +17,10 @@ std::filesystem::path break_even_file();
 /// One entry per branch, each measured once per machine, kernel set and shape: what the file does
 /// not know yet is timed and added. The first value that gets there stays, so that runs on one
 /// machine agree; a file that is damaged or cannot be written is done without,
-/// and so is an empty path.
+/// and so is an empty path. `waiting` is called once if another process has the file.
 std::vector<BreakEven> machine_break_even(const std::vector<StagePlan>& stages,
-                                          const std::filesystem::path& file);
+                                          const std::filesystem::path& file,
+                                          const std::function<void()>& waiting = {});
 
 /// From which density of input spikes on each synapse goes dense, for those that have the choice.
 std::string dense_above_text(const Network& network);

@@ -31,23 +31,25 @@ std::string position_text(const TrainPosition& position) {
               {"since_epoch", to_json(position.since_epoch)},
               {"best_accuracy", position.best_accuracy},
               {"best_epoch", position.best_epoch},
-              {"images", position.images}}
+              {"images", position.images},
+              {"settings", position.settings}}
       .dump();
 }
 
 TrainPosition position_from_text(const std::string& text, const std::string& origin) {
   const Json json = parse_json(text, origin + ": position");
   try {
-    const TrainPosition position{
-        .epoch = json.at("epoch").get<int64_t>(),
-        .batch = json.at("batch").get<int64_t>(),
-        .step = json.at("step").get<int64_t>(),
-        .metrics_bytes = json.at("metrics_bytes").get<uint64_t>(),
-        .since_log = sums_from_json(json.at("since_log")),
-        .since_epoch = sums_from_json(json.at("since_epoch")),
-        .best_accuracy = json.at("best_accuracy").get<double>(),
-        .best_epoch = json.at("best_epoch").get<int64_t>(),
-        .images = json.value("images", int64_t{0})};  // older files do not have it
+    const TrainPosition position{.epoch = json.at("epoch").get<int64_t>(),
+                                 .batch = json.at("batch").get<int64_t>(),
+                                 .step = json.at("step").get<int64_t>(),
+                                 .metrics_bytes = json.at("metrics_bytes").get<uint64_t>(),
+                                 .since_log = sums_from_json(json.at("since_log")),
+                                 .since_epoch = sums_from_json(json.at("since_epoch")),
+                                 .best_accuracy = json.at("best_accuracy").get<double>(),
+                                 .best_epoch = json.at("best_epoch").get<int64_t>(),
+                                 // Older files have neither.
+                                 .images = json.value("images", int64_t{0}),
+                                 .settings = json.value("settings", std::string())};
     if (position.epoch >= 0 && position.batch >= 0 && position.step >= 0) return position;
   } catch (const Json::exception&) {
   }
@@ -82,6 +84,17 @@ TrainPosition unpack_training(const TensorFile& file, const std::string& origin,
   }
   sgd.velocities() = std::move(velocities);
   return position;
+}
+
+bool is_run_file(std::string_view name) {
+  const RunPaths paths{};
+  const std::vector<std::filesystem::path> known = {
+      paths.settings(), paths.metrics(), paths.checkpoint(), paths.previous(),
+      paths.best(),     paths.lock(),    "report.html"};
+  return std::ranges::any_of(known, [&](const std::filesystem::path& file) {
+    return name == file.string() ||
+           (name.starts_with(file.string() + ".") && name.ends_with(kTemporaryEnding));
+  });
 }
 
 void save_checkpoint(const RunPaths& paths, const TensorFile& file) {

@@ -35,6 +35,7 @@ struct TrainPosition {
   double best_accuracy = -1.0;
   int64_t best_epoch = 0;  ///< counted from 1; 0: none yet
   int64_t images = 0;      ///< of the training set, those for validation too; 0: not known
+  std::string settings;    ///< see lasting_settings; empty: not known
 };
 
 /// A model file with the state of training. `sgd` and `position` are left out of a file for
@@ -46,6 +47,9 @@ TensorFile pack_checkpoint(const Network& network, const ModelCard& card, const 
 /// file holds the training state of exactly this network.
 TrainPosition unpack_training(const TensorFile& file, const std::string& origin,
                               const Network& network, Sgd& sgd);
+
+/// Whether a run directory has files of this name, half-written ones included.
+bool is_run_file(std::string_view name);
 
 /// Writes checkpoint.safetensors; the one before it becomes previous.safetensors. At any moment
 /// there is a whole one.

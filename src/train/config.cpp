@@ -2,9 +2,10 @@
 
 #include <algorithm>
 
-#include "toml/toml.h"
 #include "bntt/zoo.h"
 #include "model/spec_fields.h"
+#include "toml/toml.h"
+#include "train/foreign_names.h"
 #include "train/precision_names.h"
 
 namespace bntt {
@@ -81,6 +82,7 @@ void visit_fields(Visitor& visit, TrainConfig& train) {
   visit("precision", train.precision);
   visit("break_even", train.break_even, at_least(0));
   visit("seed", train.seed, at_least(0));
+  visit("from", train.from);
 }
 
 template <class Visitor>
@@ -164,21 +166,53 @@ void refuse_unknown_setting(const std::string& key, const std::vector<std::strin
       std::find_if(known.begin(), known.end(), [&](const std::string& candidate) {
         return split_at_dots(candidate).back() == parts.back();
       });
-  const std::string suggestion =
-      same_leaf != known.end() ? ", did you mean '" + *same_leaf + "'?" : did_you_mean(key, known);
+  std::string suggestion = meant_by_foreign_name(parts.back());
+  if (same_leaf != known.end()) {
+    suggestion = ", did you mean '" + *same_leaf + "'?";
+  } else if (suggestion.empty()) {
+    suggestion = did_you_mean(key, known);
+  }
   fail("{}: unknown key '{}'{}", origin, excerpt(key), suggestion);
+}
+
+// Of a file: a name of another tool is answered with ours, not with the one that is spelt alike.
+void refuse_foreign_names(const Json& sections, const std::string& origin) {
+  const std::vector<std::string> known = dotted_keys();
+  for (const auto& [section, settings] : sections.items()) {
+    if (!settings.is_object() || section == "network") continue;
+    for (const auto& [key, value] : settings.items()) {
+      const std::string dotted = section + "." + key;
+      if (std::ranges::count(known, dotted) == 0 && foreign_name(key)) {
+        refuse_unknown_setting(dotted, {section, key}, origin);
+      }
+    }
+  }
+}
+
+// [network] stands instead of [model]: what [model] says would have no effect.
+void refuse_ignored_model(const RunConfig& config, const std::string& origin) {
+  if (config.network && config.model != ModelConfig{}) {
+    fail("{}: has both [model] and [network], expected one of them", origin);
+  }
 }
 
 }  // namespace
 
 RunConfig config_from_toml(std::string_view text, const std::string& origin) {
   RunConfig config;
-  read_fields(parse_toml(text, origin), config, origin);
+  const Json sections = parse_toml(text, origin);
+  refuse_foreign_names(sections, origin);
+  read_fields(sections, config, origin);
   check_drops(config, origin);
+  refuse_ignored_model(config, origin);
   return config;
 }
 
-std::string to_toml(const RunConfig& config) { return format_toml(write_fields(config)); }
+std::string to_toml(const RunConfig& config) {
+  Json sections = write_fields(config);
+  if (config.network) sections.erase("model");
+  return format_toml(sections);
+}
 
 NetworkSpec network_from_toml(const std::string& text, const std::string& origin) {
   return read_network(parse_toml(text, origin), origin);
@@ -203,6 +237,10 @@ void apply_setting(RunConfig& config, std::string_view setting, const std::strin
     Json table = Json::object();
     table[*part] = std::move(change);
     change = std::move(table);
+  }
+  if (config.network && parts.front() == "model") {
+    fail("{}: '{}' would have no effect, as the settings describe the network in [network]", origin,
+         excerpt(key));
   }
   RunConfig changed = config;
   read_fields(change, changed, origin);

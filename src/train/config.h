@@ -87,6 +87,7 @@ struct TrainConfig {
   /// each stage, or one pair for all. Empty: bntt train takes this machine's, and run.toml keeps
   /// them.
   std::vector<double> break_even;
+  std::string from;  ///< run or checkpoint whose weights the run starts with; empty: drawn anew
   bool operator==(const TrainConfig&) const = default;
 };
 

@@ -30,6 +30,17 @@ std::vector<double> Evaluation::density(const Network& network) const {
   return densities;
 }
 
+void expect_fitting_data(const NetworkSpec& spec, const ImageSet& images, const std::string& run,
+                         const std::string& dataset) {
+  if (images.shape == spec.input && images.classes == classes_of(spec)) return;
+  const auto text = [](const MapShape& shape, int64_t classes) {
+    return fmt::format("{}x{}x{} in {} classes", shape.channels, shape.height, shape.width,
+                       classes);
+  };
+  fail("{}: its network is not for the data set {}: it takes {}, but the data are {}", run, dataset,
+       text(spec.input, classes_of(spec)), text(images.shape, images.classes));
+}
+
 void expect_frames(const ImageSet& images, int64_t steps) {
   if (images.kind == SampleKind::events && images.frames < steps) {
     fail("data.frames is {}, expected at least the {} steps that reach the readout", images.frames,

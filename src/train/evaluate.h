@@ -34,6 +34,11 @@ struct Evaluation {
   std::vector<double> density(const Network& network) const;
 };
 
+/// Throws Error, beginning with `run` and with what each of the two has, unless the network takes
+/// images of this size in so many classes.
+void expect_fitting_data(const NetworkSpec& spec, const ImageSet& images, const std::string& run,
+                         const std::string& dataset);
+
 /// Throws Error when event recordings have fewer frames than the network has active steps.
 void expect_frames(const ImageSet& images, int64_t steps);
 

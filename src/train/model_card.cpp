@@ -3,6 +3,7 @@
 #include "base/fail.h"
 #include "data/class_names.h"
 #include "model/old_files.h"
+#include "train/evaluate.h"
 #include "train/run_settings.h"
 
 namespace bntt {
@@ -36,7 +37,9 @@ InputSpec input_of(const RunConfig& config, EncoderSpec encoder) {
 }
 
 TrainingRecord record_of(RunConfig config) {
-  config.data.dir.clear();  // where the data lie says nothing about the model
+  // Where the data lie and how often files are written say nothing about the model.
+  config.data.dir.clear();
+  config.run = {};
   return {.data = config.data.name, .settings = to_toml(config)};
 }
 
@@ -88,19 +91,8 @@ ModelCard card_of_settings(const RunConfig& config, const Network& network) {
 
 void fit_data_to_model(const RunModel& model, const std::string& origin, const std::string& name,
                        DatasetSplits& data) {
-  const NetworkSpec& spec = model.network.spec();
   const ImageSet& set = data.test.size() > 0 ? data.test : data.train;
-  const auto text = [](const MapShape& shape) {
-    return fmt::format("{}x{}x{}", shape.channels, shape.height, shape.width);
-  };
-  if (set.shape != spec.input) {
-    fail("{}: its network reads {}, but the data set {} holds {} (channels x height x width)",
-         origin, text(spec.input), name, text(set.shape));
-  }
-  if (set.classes != classes_of(spec)) {
-    fail("{}: its network has {} classes, but the data set {} has {}", origin, classes_of(spec),
-         name, set.classes);
-  }
+  expect_fitting_data(model.network.spec(), set, origin, name);
   if (!model.card) return;
   for (ImageSet* split : {&data.train, &data.test}) {
     if (split->size() > 0) match_classes(*split, model.card->class_names, origin);

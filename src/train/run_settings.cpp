@@ -3,6 +3,7 @@
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/json_difference.h"
+#include "base/text.h"
 #include "toml/toml.h"
 
 namespace bntt {
@@ -16,24 +17,80 @@ RunConfig read_run_settings(const RunPaths& paths) {
   return config_from_toml(read_text(paths.settings()), paths.settings().string());
 }
 
-void begin_run_directory(const RunPaths& paths, const RunConfig& config, bool may_exist) {
-  const auto has_run = [&] {
-    return fs::exists(paths.settings()) || fs::exists(paths.checkpoint()) ||
-           fs::exists(paths.best()) || fs::exists(paths.metrics());
-  };
-  if (!may_exist && has_run()) {
+void expect_room_for_run(const RunPaths& paths, bool may_exist) {
+  std::error_code error;
+  if (!fs::exists(paths.directory, error)) return;
+  if (!fs::is_directory(paths.directory, error)) {
+    fail("{}: is a file, expected a directory for the run", paths.directory.string());
+  }
+  const bool has_run = fs::exists(paths.settings()) || fs::exists(paths.checkpoint()) ||
+                       fs::exists(paths.best()) || fs::exists(paths.metrics());
+  if (has_run && !may_exist) {
     fail("{}: already holds a run: continue it with --resume, or choose another directory",
          paths.directory.string());
   }
+  if (has_run) return;  // who keeps notes beside a run may
+  for (fs::directory_iterator entry(paths.directory, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    // The output of this very command may go into a log there.
+    const bool harmless = name.starts_with('.') || name.ends_with(".log") || name.ends_with(".txt");
+    if (!is_run_file(name) && !harmless) {
+      fail("{}: holds '{}', which is not a run's, expected a new or empty directory",
+           paths.directory.string(), excerpt(name));
+    }
+  }
+}
+
+void begin_run_directory(const RunPaths& paths, const RunConfig& config, bool may_exist) {
+  expect_room_for_run(paths, may_exist);
   std::error_code error;
   fs::create_directories(paths.directory, error);
   if (error) fail("{}: cannot be created: {}", paths.directory.string(), error.message());
   write_text_atomically(paths.settings(), to_toml(config));
 }
 
+std::string lasting_settings(const RunConfig& config) {
+  RunConfig lasting = config;
+  lasting.data.dir.clear();
+  lasting.train.epochs = TrainConfig{}.epochs;
+  return to_toml(lasting);
+}
+
+void expect_unedited_settings(const RunPaths& paths, const std::string& of_checkpoint) {
+  if (of_checkpoint.empty() || !fs::exists(paths.settings())) return;
+  const std::string origin = paths.checkpoint().string() + ": settings";
+  // Through the settings themselves: a checkpoint from before a setting existed has its default.
+  const std::string before = lasting_settings(config_from_toml(of_checkpoint, origin));
+  const std::string now = lasting_settings(read_run_settings(paths));
+  const std::string difference =
+      first_difference(parse_toml(now, "settings"), parse_toml(before, "settings"));
+  if (!difference.empty()) {
+    fail("{}: was changed after the run began: {} as in the checkpoint", paths.settings().string(),
+         difference);
+  }
+}
+
+void change_epochs(const RunPaths& paths, int64_t epochs) {
+  if (!fs::exists(paths.settings())) return;
+  RunConfig config = read_run_settings(paths);
+  if (config.train.epochs == epochs) return;
+  config.train.epochs = epochs;
+  write_text_atomically(paths.settings(), to_toml(config));
+}
+
+void expect_network_of(const RunPaths& paths, const RunConfig& config, const NetworkSpec& trained) {
+  const NetworkSpec described = network_of(config, trained.input, classes_of(trained));
+  if (described == trained) return;
+  fail("{}: describes another network than the one that was trained: {}", paths.settings().string(),
+       first_difference(parse_json(to_json(described), "settings"),
+                        parse_json(to_json(trained), "checkpoint")));
+}
+
 void expect_same_settings(const RunPaths& paths, const RunConfig& begun, RunConfig wanted) {
   wanted.data.dir = begun.data.dir;
   if (wanted.train.break_even.empty()) wanted.train.break_even = begun.train.break_even;
+  if (wanted.train.from.empty()) wanted.train.from = begun.train.from;
   if (!wanted.data.mean) wanted.data.mean = begun.data.mean;
   if (!wanted.data.deviation) wanted.data.deviation = begun.data.deviation;
   const std::string difference = first_difference(parse_toml(to_toml(wanted), "settings"),

@@ -66,10 +66,12 @@ Json stage_gains(const Network& network) {
 
 }  // namespace
 
-Trainer::Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bool resume)
+Trainer::Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bool resume,
+                 RunLock lock)
     : config_(std::move(config)),
       data_(data),
       paths_(std::move(paths)),
+      lock_(std::move(lock)),
       split_(split_training(data.train.size(), config_.data.validation)),
       card_(card_of(config_, data)),
       network_(network_of(config_, data.train.shape, data.train.classes),
@@ -85,18 +87,51 @@ Trainer::Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bo
     network_.set_break_even(
         break_even_from(config_.train.break_even, network_.break_even().size()));
   }
-  if (resume && std::filesystem::exists(paths_.checkpoint())) {
-    const std::string origin = paths_.checkpoint().string();
-    const TensorFile file = load_checkpoint(paths_, paths_.checkpoint());
-    unpack_network(file, origin, network_);
-    position_ = unpack_training(file, origin, network_, sgd_);
-    expect_same_images(origin);
-    expect_same_classes(card_in(file, origin).value_or(card_), origin);
+  if (!lock_.held()) {
+    expect_room_for_run(paths_, resume);
+    std::error_code error;
+    std::filesystem::create_directories(paths_.directory, error);
+    if (error) fail("{}: cannot be created: {}", paths_.directory.string(), error.message());
+    lock_ = RunLock(paths_.directory);
+  }
+  const bool begun = resume && std::filesystem::exists(paths_.checkpoint());
+  if (begun) {
+    go_on();
   } else {
-    begin_run_directory(paths_, config_, resume);
+    begin(resume);
   }
   position_.images = data_.train.size();
+  position_.settings = lasting_settings(config_);
   metrics_.emplace(paths_.metrics(), position_.metrics_bytes);
+  // From here on the run no longer needs the one that it started from.
+  if (!begun && taken_) save();
+}
+
+void Trainer::begin(bool resume) {
+  if (!config_.train.from.empty()) {
+    taken_ = start_from(load_start(config_.train.from), config_.train.from, network_);
+  }
+  begin_run_directory(paths_, config_, resume);
+}
+
+void Trainer::go_on() {
+  const std::string origin = paths_.checkpoint().string();
+  const TensorFile file = load_checkpoint(paths_, paths_.checkpoint());
+  unpack_network(file, origin, network_);
+  position_ = unpack_training(file, origin, network_, sgd_);
+  expect_unedited_settings(paths_, position_.settings);
+  expect_same_images(origin);
+  expect_same_classes(card_in(file, origin).value_or(card_), origin);
+  expect_epochs_left();
+  change_epochs(paths_, config_.train.epochs);
+}
+
+void Trainer::expect_epochs_left() const {
+  const int64_t begun = position_.epoch + (position_.batch > 0 ? 1 : 0);
+  if (config_.train.epochs < begun) {
+    fail("{}: train.epochs is {}, but the run is in its epoch {} already",
+         paths_.directory.string(), config_.train.epochs, begun);
+  }
 }
 
 // Another number of images means other batches: the run would not go on where it stopped, or would
@@ -177,11 +212,11 @@ void Trainer::train_batch(const Batch& batch, const TrainHooks& hooks) {
 }
 
 void Trainer::fail_as_diverged(const std::string& what, double value) const {
-  fail(
+  throw TrainingDiverged(fmt::format(
       "{}: training has diverged: {} is {} in epoch {}, step {}; try a smaller "
       "train.learning_rate than {}",
       paths_.directory.string(), what, std::isnan(value) ? "nan" : fmt::format("{}", value),
-      position_.epoch + 1, position_.step + 1, config_.train.learning_rate);
+      position_.epoch + 1, position_.step + 1, config_.train.learning_rate));
 }
 
 void Trainer::expect_finite_numbers() const {

@@ -5,13 +5,16 @@
 #include <string>
 
 #include "base/files.h"
+#include "bntt/error.h"
 #include "bntt/network.h"
 #include "data/dataset.h"
 #include "data/loader.h"
 #include "train/checkpoint.h"
 #include "train/config.h"
 #include "train/evaluate.h"
+#include "train/run_lock.h"
 #include "train/sgd.h"
+#include "train/start_from.h"
 
 namespace bntt {
 
@@ -44,21 +47,34 @@ struct TrainHooks {
 
 enum class TrainEnd { finished, stopped };
 
+/// The loss, a weight or a running statistic is no longer finite.
+class TrainingDiverged : public Error {
+ public:
+  using Error::Error;
+};
+
 /// One run in its directory: trains, logs, validates and checkpoints. Whatever happens between two
 /// checkpoints can be repeated: a resumed run writes the same bytes as one that never stopped.
 class Trainer {
  public:
   /// A new run writes run.toml; with `resume`, the run goes on from its checkpoint, if it has one.
-  /// Throws Error if the directory holds a run and `resume` is false.
-  Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bool resume);
+  /// It may go on with another number of epochs: the learning rate of each step that is left is
+  /// then the one of a run of that many, and run.toml gets the new number.
+  /// The run belongs to this process until the trainer's end; `lock` is its lock where the caller
+  /// has it already. Throws Error if another process has it, if the directory holds a run and
+  /// `resume` is false, and if it holds something else.
+  Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bool resume,
+          RunLock lock = {});
 
   const Network& network() const { return network_; }
   const TrainPosition& position() const { return position_; }
+  /// What the run took from the network that train.from names; nothing for a resumed run.
+  const std::optional<TakenNumbers>& taken() const { return taken_; }
   int64_t steps_per_epoch() const;
 
   /// Runs to the last epoch or until the hook says stop; either way leaves a checkpoint. Throws
-  /// Error when the loss, a weight or a running statistic is no longer finite; the checkpoint of
-  /// before stays.
+  /// TrainingDiverged when the loss, a weight or a running statistic is no longer finite; the
+  /// checkpoint of before stays.
   TrainEnd run(const TrainHooks& hooks);
 
   /// The weights that validation chose (the last ones without validation), on the test images;
@@ -66,9 +82,12 @@ class Trainer {
   Evaluation test(const TrainHooks& hooks);
 
  private:
+  void begin(bool resume);
+  void go_on();
   void expect_same_images(const std::string& origin) const;
   void expect_same_classes(const ModelCard& begun, const std::string& origin) const;
-  /// Throws Error: a run whose numbers are not finite cannot recover, and its checkpoint could not
+  void expect_epochs_left() const;
+  /// A run whose numbers are not finite cannot recover, and its checkpoint could not
   /// be read.
   [[noreturn]] void fail_as_diverged(const std::string& what, double value) const;
   void expect_finite_numbers() const;
@@ -81,11 +100,13 @@ class Trainer {
   RunConfig config_;
   const DatasetSplits& data_;
   RunPaths paths_;
+  RunLock lock_;
   Split split_;
   ModelCard card_;
   Network network_;
   Sgd sgd_;
   TrainPosition position_;
+  std::optional<TakenNumbers> taken_;
   std::optional<LineLog> metrics_;
 };
 

@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <filesystem>
 
 #include "base/files.h"
@@ -55,12 +57,27 @@ TEST_F(Files, FailedWriteKeepsTheOldFileAndRemovesTheTemporary) {
   EXPECT_EQ(entries(), 1U);
 }
 
-TEST_F(Files, FullDiskIsAnErrorThatNamesTheFile) {
-  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
-  fs::create_symlink("/dev/full", directory_ / "a.tmp");
-  EXPECT_THAT(message_of([&] { write_text_atomically(directory_ / "a", "new"); }),
-              HasSubstr("a: cannot be written: No space left on device"));
+TEST_F(Files, AFileThatCannotGrowIsAnErrorThatNamesIt) {
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  const auto handler = std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit two_bytes{2, before.rlim_max};
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &two_bytes), 0);
+  const std::string message = message_of([&] { write_text_atomically(directory_ / "a", "new"); });
+  setrlimit(RLIMIT_FSIZE, &before);
+  std::signal(SIGXFSZ, handler);
+  EXPECT_THAT(message, HasSubstr("a: cannot be written: File too large"));
   EXPECT_EQ(entries(), 0U);
+}
+
+// A second writer of the same file, between the first one's writing and renaming.
+TEST_F(Files, TwoWritersDoNotShareATemporary) {
+  const fs::path path = directory_ / "a";
+  const std::string first = "first";
+  write_file_atomically(path, {{reinterpret_cast<const uint8_t*>(first.data()), first.size()}},
+                        [&] { write_text_atomically(path, "second"); });
+  EXPECT_EQ(read_text(path), "first");
+  EXPECT_EQ(entries(), 1U);
 }
 
 TEST_F(Files, ReadingRefusesLargeMissingAndOdd) {

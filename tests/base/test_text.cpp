@@ -11,6 +11,14 @@
 namespace bntt {
 namespace {
 
+TEST(CsvField, IsQuotedOnlyWhereItMustBe) {
+  EXPECT_EQ(csv_field("plain text"), "plain text");
+  EXPECT_EQ(csv_field(""), "");
+  EXPECT_EQ(csv_field("a,b"), "\"a,b\"");
+  EXPECT_EQ(csv_field("say \"x\""), "\"say \"\"x\"\"\"");
+  EXPECT_EQ(csv_field("two\nlines"), "\"two\nlines\"");
+}
+
 TEST(Text, ExcerptFitsOneLine) {
   EXPECT_EQ(excerpt("a\nb\x7f"), "a\\x0ab\\x7f");
   EXPECT_EQ(excerpt(std::string(1000, 'x')), std::string(80, 'x') + "...");

@@ -32,6 +32,7 @@ class Process {
   Process& operator=(const Process&) = delete;
   ~Process();
 
+  pid_t id() const { return child_; }
   void send(int signal) const;
   bool running();
   ProcessEnd wait();

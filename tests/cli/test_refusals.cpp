@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "tiny_runs.h"
@@ -131,9 +133,94 @@ TEST_F(Refusals, UnknownNames) {
   EXPECT_THAT(refused({"train", "--config", path("none.toml"), "--out", path("new")}),
               HasSubstr("none.toml"));
   EXPECT_THAT(refused({"trian"}), HasSubstr("unknown command 'trian', did you mean 'train'?"));
-  EXPECT_THAT(refused({}), HasSubstr("--help"));
+  EXPECT_THAT(refused({}), HasSubstr("see bntt --help"));
   EXPECT_THAT(refused({"train", "--out", path("new")}), HasSubstr("--preset"));
   EXPECT_FALSE(std::filesystem::exists(root() / "new"));
+}
+
+TEST_F(Refusals, MistypedOptionsGetTheNearestRightOneAndTheRightHelp) {
+  EXPECT_EQ(train_refused({"--epoch", "3"}),
+            "bntt: bntt train has no option '--epoch' (see bntt train --help), did you mean "
+            "'--epochs'?");
+  EXPECT_THAT(train_refused({"--lr=0.1"}),
+              HasSubstr(", did you mean '--set train.learning_rate=...'?"));
+  EXPECT_THAT(refused({"eval", path("run"), "--limt", "3"}),
+              AllOf(HasSubstr("did you mean '--limit'?"), HasSubstr("see bntt eval --help")));
+  EXPECT_THAT(refused({"data", "get", "mnist", path("d"), "--qqqqqq"}),
+              HasSubstr("bntt data get has no option '--qqqqqq' (see bntt data get --help)"));
+}
+
+TEST_F(Refusals, NumbersOfOptionsInFewWords) {
+  EXPECT_EQ(train_refused({"--threads", "-1"}),
+            "bntt: --threads: '-1' is not a number of at least 0; see bntt train --help");
+  EXPECT_THAT(train_refused({"--max-minutes", "soon"}),
+              HasSubstr("--max-minutes: 'soon' is not a number of at least 0"));
+}
+
+TEST_F(Refusals, ADirectoryThatHoldsSomethingElse) {
+  std::filesystem::create_directory(root() / "thesis");
+  write_text("thesis/chapter.tex", "x");
+  EXPECT_THAT(refused(train_arguments("thesis")),
+              AllOf(HasSubstr("thesis: holds 'chapter.tex'"), HasSubstr("new or empty")));
+  EXPECT_EQ(files_of("thesis"), std::vector<std::string>{"chapter.tex"});
+}
+
+TEST_F(Refusals, SettingsOfTheZooBesideANetworkOfOnesOwn) {
+  write_text("own.toml",
+             "[data]\nname = \"mnist\"\n[train]\nepochs = 1\nbatch = 6\n"
+             "[network]\nsteps = 2\ninput = { channels = 1, height = 12, width = 12 }\n"
+             "[[network.stages]]\ntype = \"dense\"\nfeatures = 4\n"
+             "[[network.stages]]\ntype = \"readout\"\nclasses = 10\n");
+  const std::vector<std::string> own = {"train",         "--config", path("own.toml"), "--data",
+                                        data().string(), "--out",    path("own")};
+  std::vector<std::string> with_width = own;
+  with_width.insert(with_width.end(), {"--set", "model.width=0.5"});
+  EXPECT_THAT(refused(with_width), HasSubstr("'model.width' would have no effect"));
+  EXPECT_FALSE(std::filesystem::exists(root() / "own"));
+  succeed(own);
+  EXPECT_THAT(bytes_of(root() / "own" / "run.toml"), ::testing::Not(HasSubstr("vgg9")));
+  succeed({"train", "--resume", path("own")});
+}
+
+TEST_F(Refusals, SettingsThatWereEdited) {
+  train("run", {"--epochs", "1"});
+  const std::string settings = bytes_of(root() / "run" / "run.toml");
+  const auto edit = [&](const std::string& from, const std::string& to) {
+    std::string edited = settings;
+    ASSERT_NE(edited.find(from), std::string::npos);
+    edited.replace(edited.find(from), from.size(), to);
+    write_text("run/run.toml", edited);
+  };
+  edit("steps = 3", "steps = 4");
+  EXPECT_THAT(refused({"train", "--resume", path("run")}), HasSubstr("steps is 3, expected 4"));
+  for (const char* command : {"eval", "exit"}) {
+    EXPECT_THAT(refused({command, path("run")}),
+                HasSubstr("describes another network than the one that was trained: steps is 4"));
+  }
+  edit("momentum = 0.9", "momentum = 0.5");
+  EXPECT_THAT(refused({"train", "--resume", path("run")}),
+              HasSubstr("was changed after the run began: train.momentum is 0.5, expected 0.9"));
+}
+
+TEST_F(Refusals, ACheckpointThatWasCutShort) {
+  train("run", {"--epochs", "1"});
+  const std::filesystem::path best = root() / "run" / "best.safetensors";
+  const auto size = std::filesystem::file_size(best);
+  std::filesystem::resize_file(best, size - 10);
+  EXPECT_THAT(refused({"eval", path("run")}),
+              HasSubstr(fmt::format("best.safetensors: was cut short: holds {} bytes, expected {}",
+                                    size - 10, size)));
+}
+
+// The sum over its steps of what one stage keeps is larger than any machine's memory.
+TEST_F(Refusals, TooLittleMemoryWithAnEstimate) {
+  EXPECT_THAT(
+      refused(train_arguments(
+          "large", {"--set", "model.steps=60000", "--set", "model.width=8", "--set",
+                    "model.norm=none", "--set", "encoder.kind=direct", "--set", "train.batch=36",
+                    "--set", "train.break_even=[0.1,0.1]"})),
+      AllOf(HasSubstr("not enough memory: training 36 images at once over 60000 steps takes about"),
+            HasSubstr("GB; a smaller train.batch")));
 }
 
 TEST_F(Refusals, UnknownKernels) {
@@ -220,7 +307,8 @@ TEST_F(Refusals, EvalOutOfRange) {
   EXPECT_THAT(eval({"--limit", "-1"}), HasSubstr("--limit"));
   write_data("t10k-images-idx3-ubyte", idx_file({2, 2, 2}, Bytes(8)));
   write_data("t10k-labels-idx1-ubyte", idx_file({2}, Bytes(2)));
-  EXPECT_THAT(eval({}), HasSubstr("its network reads 1x12x12, but the data set mnist holds 1x2x2"));
+  EXPECT_THAT(eval({}), HasSubstr("not for the data set mnist: it takes 1x12x12 in 10 classes, "
+                                  "but the data are 1x2x2 in 10 classes"));
 }
 
 TEST_F(Refusals, ExportOfANormThatTheAuthorsLack) {

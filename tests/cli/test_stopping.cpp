@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include <csignal>
 
 #include "base/json.h"
@@ -49,6 +51,75 @@ TEST_F(Stopping, KilledThreeTimesTheRunEndsInTheSameBytes) {
   EXPECT_NE(bytes_of(checkpoint("killed")), bytes_of(checkpoint("whole")));
   resume("killed");
   expect_same_runs("killed", "whole");
+}
+
+TEST_F(Stopping, OneProcessOwnsTheRunAndTheOthersSayWho) {
+  train("whole", {"--epochs", "30"});
+  Process owner(train_arguments("run", {"--epochs", "30", "--set", "run.checkpoint_steps=1"}));
+  ASSERT_TRUE(wait_until(owner, checkpoint_after("run", "")));
+  owner.send(SIGSTOP);  // so that it still trains when the others come
+  for (int other = 0; other < 3; ++other) {
+    const ProcessEnd end = run_bntt({"train", "--resume", path("run")});
+    EXPECT_EQ(end.exit_code, 2);
+    EXPECT_EQ(end.error,
+              fmt::format("bntt: {}: process {} is working on this run; wait for it to end, or "
+                          "choose another directory\n",
+                          path("run"), owner.id()));
+  }
+  succeed({"eval", path("run"), "--weights", "last"});
+  owner.send(SIGCONT);
+  EXPECT_EQ(owner.wait().exit_code, 0);
+  EXPECT_THAT(files_of("run"), Each(Not(HasSubstr("lock"))));
+  for (const char* file : {"metrics.jsonl", "best.safetensors"}) {
+    EXPECT_EQ(bytes_of(root() / "run" / file), bytes_of(root() / "whole" / file)) << file;
+  }
+}
+
+TEST_F(Stopping, AKilledOwnerLeavesTheRunFree) {
+  Process owner(train_arguments("run", {"--epochs", "12"}));
+  ASSERT_TRUE(wait_until(owner, checkpoint_after("run", "")));
+  owner.send(SIGKILL);
+  owner.wait();
+  EXPECT_THAT(files_of("run"), ::testing::Contains("run.lock"));
+  resume("run");
+}
+
+TEST_F(Stopping, ExtendedAndKilledTheRunEndsInTheSameBytes) {
+  train("whole", {"--epochs", "2"});
+  const std::string told = succeed({"train", "--resume", path("whole"), "--epochs", "12"});
+  EXPECT_THAT(told, HasSubstr("12 epochs instead of 2: learning rate 0.3, 0.03 from epoch 7, step "
+                              "37, 0.003 from epoch 9, step 52, 0.0003 from epoch 11, step 66"));
+  EXPECT_THAT(bytes_of(root() / "whole" / "run.toml"), HasSubstr("epochs = 12"));
+  train("killed", {"--epochs", "2"});
+  const std::string seen = bytes_of(checkpoint("killed"));
+  Process process({"train", "--out", path("killed"), "--resume", "--epochs", "12"});
+  ASSERT_TRUE(wait_until(process, checkpoint_after("killed", seen)));
+  process.send(SIGKILL);
+  process.wait();
+  resume("killed");
+  expect_same_runs("killed", "whole");
+  const ProcessEnd shorter = run_bntt({"train", "--resume", path("whole"), "--epochs", "5"});
+  EXPECT_EQ(shorter.exit_code, 2);
+  EXPECT_THAT(shorter.error, HasSubstr("train.epochs is 5, but the run is in its epoch 12"));
+}
+
+TEST_F(Stopping, StartedFromAnotherRunAndKilledTheRunEndsInTheSameBytes) {
+  train("source");
+  const std::vector<std::string> fine = {"--from", path("source"), "--epochs",
+                                         "12",     "--set",        "model.steps=5"};
+  const std::string told = train("whole", fine);
+  EXPECT_THAT(told, HasSubstr("starts with the weights of " + path("source")));
+  EXPECT_THAT(told, HasSubstr("repeat their last step"));
+  Process process(train_arguments("killed", fine));
+  ASSERT_TRUE(wait_until(process, checkpoint_after("killed", "")));
+  process.send(SIGKILL);
+  process.wait();
+  resume("killed");
+  expect_same_runs("killed", "whole");
+  const ProcessEnd wrong =
+      run_bntt(train_arguments("wrong", {"--from", path("source"), "--set", "model.width=0.1"}));
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.error, HasSubstr("source: tensor 'conv1.weight' is ["));
 }
 
 TEST_F(Stopping, KilledWhileWritingTheFirstMetrics) {
@@ -133,7 +204,9 @@ TEST_F(Stopping, AFullDiskDuringExportLeavesNoFile) {
   EXPECT_EQ(end.exit_code, 2);
   EXPECT_THAT(end.error, HasSubstr(path("out.safetensors") + ": cannot be written"));
   EXPECT_FALSE(std::filesystem::exists(path("out.safetensors")));
-  EXPECT_FALSE(std::filesystem::exists(path("out.safetensors.tmp")));
+  for (const auto& entry : std::filesystem::directory_iterator(root())) {
+    EXPECT_THAT(entry.path().filename().string(), Not(HasSubstr("tmp")));
+  }
 }
 
 }  // namespace

@@ -30,6 +30,14 @@ TEST_F(InputChecks, RefuseTooFewValues) {
   EXPECT_NO_THROW(session_.advance(dense(384)));
 }
 
+TEST_F(InputChecks, RefuseAStepAfterTheLast) {
+  session_.advance(dense(384));
+  ASSERT_TRUE(session_.done());
+  EXPECT_THAT(
+      [&] { session_.advance(dense(384)); },
+      ThrowsMessage<Error>(HasSubstr("input for one more step, but all 2 steps are taken")));
+}
+
 TEST_F(InputChecks, RefuseBitsPastTheLastChannel) {
   SpikeTrain spikes(2, 1, spec_.input);
   spikes.words()[5] = 0b1000;

@@ -1,7 +1,10 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 
 #include <fstream>
 
+#include "base/descriptor.h"
 #include "base/files.h"
 #include "bntt/error.h"
 #include "bntt/zoo.h"
@@ -40,6 +43,19 @@ TEST_F(BreakEvenTable, MeasuresOnceAndRemembers) {
   const std::string text = read_text(file_);
   EXPECT_TRUE(same(machine_break_even(stages_, file_), first));
   EXPECT_EQ(read_text(file_), text);
+}
+
+TEST_F(BreakEvenTable, SaysWhenItWaitsForAnotherProcess) {
+  machine_break_even(stages_, file_, [] { ADD_FAILURE() << "there is nobody to wait for"; });
+  // A lock of this process on another descriptor is as good as another process's.
+  Descriptor other(open((file_.string() + ".lock").c_str(), O_RDWR | O_CLOEXEC));
+  ASSERT_EQ(flock(other.get(), LOCK_EX), 0);
+  int waits = 0;
+  machine_break_even(stages_, file_, [&] {
+    ++waits;
+    other.close();
+  });
+  EXPECT_EQ(waits, 1);
 }
 
 TEST_F(BreakEvenTable, DoesWithoutADamagedFileAndReplacesIt) {

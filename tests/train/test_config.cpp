@@ -10,6 +10,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 template <typename Action>
@@ -88,11 +89,51 @@ TEST(Config, EverySettingRoundTrips) {
                   .drop_factor = 1.0,
                   .warmup_epochs = 0.5,
                   .clip_norm = 3.0,
-                  .seed = 9223372036854775807};
+                  .seed = 9223372036854775807,
+                  .from = "/runs/other"};
   config.run = {.log_steps = 1, .checkpoint_steps = 2};
   EXPECT_EQ(config_from_toml(to_toml(config), "again"), config);
+  config.model = {};
   config.network = cao_net({.steps = 4});
   EXPECT_EQ(config_from_toml(to_toml(config), "again"), config);
+}
+
+TEST(Config, ANetworkOfOnesOwnLeavesNoModelInTheSettings) {
+  RunConfig config;
+  config.network = cao_net({.steps = 4});
+  EXPECT_THAT(to_toml(config), Not(HasSubstr("[model]")));
+  EXPECT_THAT(to_toml(config), HasSubstr("[network]"));
+  const RunConfig before = config;
+  EXPECT_EQ(message_of([&] { apply_setting(config, "model.width=0.25"); }),
+            "--set: 'model.width' would have no effect, as the settings describe the network in "
+            "[network]");
+  EXPECT_EQ(config, before);
+  const std::string both = to_toml(config) + "\n[model]\nwidth = 0.5\n";
+  EXPECT_EQ(complaint(both), "my.toml: has both [model] and [network], expected one of them");
+  // As runs wrote it before.
+  EXPECT_EQ(complaint(to_toml(config) + "\n[model]\nname = \"vgg9\"\n"), "");
+}
+
+TEST(Config, NamesOfOtherToolsAreUnderstood) {
+  EXPECT_EQ(set_complaint("model.tau=2"),
+            "--set: unknown key 'model.tau', did you mean 'model.leak' (1 - 1/tau)?");
+  EXPECT_EQ(complaint("[model]\ntau = 2.0\n"),
+            "my.toml: unknown key 'model.tau', did you mean 'model.leak' (1 - 1/tau)?");
+  EXPECT_EQ(complaint("[train]\nlr = 0.1\n"),
+            "my.toml: unknown key 'train.lr', did you mean 'train.learning_rate'?");
+  for (const auto& [name, key] :
+       std::vector<std::pair<std::string, std::string>>{{"model.beta", "model.leak"},
+                                                        {"decay", "model.leak"},
+                                                        {"model.v_threshold", "model.threshold"},
+                                                        {"thresh", "model.threshold"},
+                                                        {"model.T", "model.steps"},
+                                                        {"model.timesteps", "model.steps"},
+                                                        {"model.time-steps", "model.steps"},
+                                                        {"train.batch_size", "train.batch"},
+                                                        {"train.wd", "train.weight_decay"},
+                                                        {"data.root", "data.dir"}}) {
+    EXPECT_THAT(set_complaint(name + "=1"), HasSubstr("did you mean '" + key + "'"));
+  }
 }
 
 TEST(Config, UnknownKeysAreRefusedWithTheNearest) {

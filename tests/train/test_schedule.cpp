@@ -49,6 +49,28 @@ TEST(Schedule, WithoutDropsIsConstant) {
   for (int64_t step = 0; step < 40; ++step) EXPECT_EQ(learning_rate_at(train, step, 10), 0.3);
 }
 
+// What an extended run is told: each stretch begins where a walk over the steps meets a new rate.
+TEST(Schedule, RatesFromAPositionAreThoseOfItsSteps) {
+  for (const int64_t epochs : {1, 3, 7, 40}) {
+    constexpr int64_t kStepsPerEpoch = 13;
+    TrainConfig train;
+    train.epochs = epochs;
+    for (const int64_t from : {int64_t{0}, 5 * epochs, 11 * epochs}) {
+      std::vector<std::pair<int64_t, double>> walked;
+      for (int64_t step = from; step < epochs * kStepsPerEpoch; ++step) {
+        const double rate = learning_rate_at(train, step, kStepsPerEpoch);
+        if (walked.empty() || walked.back().second != rate) walked.emplace_back(step, rate);
+      }
+      std::vector<std::pair<int64_t, double>> told;
+      for (const RateStretch& stretch : rates_from(train, from, kStepsPerEpoch)) {
+        told.emplace_back(stretch.first_step, stretch.learning_rate);
+      }
+      EXPECT_EQ(told, walked) << epochs << " epochs from step " << from;
+    }
+    EXPECT_TRUE(rates_from(train, epochs * kStepsPerEpoch, kStepsPerEpoch).empty());
+  }
+}
+
 TEST(Schedule, WarmsUpLinearly) {
   TrainConfig train;
   train.epochs = 10;

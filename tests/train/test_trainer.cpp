@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include "base/json.h"
 #include "base/threads.h"
@@ -9,6 +10,7 @@
 #include "small_networks.h"
 #include "train/metrics.h"
 #include "train/run_settings.h"
+#include "train/schedule.h"
 #include "train/trainer.h"
 
 namespace bntt {
@@ -311,6 +313,106 @@ TEST_F(TrainerRuns, AreNotResumedWithoutTheirNextBatch) {
   EXPECT_THAT(refusal([&] { Trainer(config_, data_, paths("run"), true); }),
               HasSubstr("trained with at least 8 training samples of mnist, but there are 6 now"));
   data_ = corner_data();
+  EXPECT_TRUE(train("run", kAllSteps, true));
+}
+
+// From the present position on, every step has the learning rate of a run of the new length.
+TEST_F(TrainerRuns, AnExtendedRunFollowsTheScheduleOfItsNewLength) {
+  config_.run.log_steps = 1;
+  config_.train.epochs = 2;
+  ASSERT_TRUE(train("run"));
+  config_.train.epochs = 4;
+  ASSERT_TRUE(train("run", 100, true));
+  EXPECT_EQ(read_run_settings(paths("run")).train.epochs, 4);
+  EXPECT_EQ(read_metrics(paths("run"), "epoch").size(), 4U);
+  EXPECT_EQ(read_metrics(paths("run"), "test").size(), 1U) << "that of two epochs is gone";
+  const std::vector<Json> steps = read_metrics(paths("run"), "step");
+  ASSERT_EQ(steps.size(), 12U);
+  for (int64_t step = 6; step < 12; ++step) {
+    EXPECT_EQ(steps[step].at("learning_rate"), learning_rate_at(config_.train, step, 3));
+  }
+}
+
+TEST_F(TrainerRuns, AnExtendedRunStoppedAtAnyStepGivesTheSameBytes) {
+  config_.train.epochs = 2;
+  ASSERT_TRUE(train("whole"));
+  config_.train.epochs = 4;
+  ASSERT_TRUE(train("whole", 100, true));
+  for (int64_t stop = 6; stop < 12; ++stop) {
+    const std::string name = "stopped-" + std::to_string(stop);
+    config_.train.epochs = 2;
+    ASSERT_TRUE(train(name));
+    config_.train.epochs = 4;
+    ASSERT_FALSE(train(name, stop, true));
+    ASSERT_TRUE(train(name, 100, true));
+    EXPECT_EQ(read_run(paths(name)), read_run(paths("whole"))) << "stopped after step " << stop;
+  }
+}
+
+TEST_F(TrainerRuns, ARunIsNotMadeShorterThanItIs) {
+  ASSERT_FALSE(train("run", 5));
+  const RunBytes before = read_run(paths("run"));
+  config_.train.epochs = 1;
+  EXPECT_THAT(refusal([&] { Trainer(config_, data_, paths("run"), true); }),
+              HasSubstr("train.epochs is 1, but the run is in its epoch 2 already"));
+  EXPECT_EQ(read_run(paths("run")), before);
+  config_.train.epochs = 2;
+  EXPECT_TRUE(train("run", kAllSteps, true));
+}
+
+TEST_F(TrainerRuns, StartedFromAnotherRunTheyBeginWithItsWeights) {
+  ASSERT_TRUE(train("source"));
+  config_.train.from = paths("source").directory.string();
+  config_.train.seed = 7;
+  Trainer trainer(config_, data_, paths("fine"), false);
+  EXPECT_TRUE(same_numbers(trainer.network(), load_run_network(paths("source"))));
+  EXPECT_TRUE(same_numbers(load_run_network(paths("fine")), trainer.network()))
+      << "a checkpoint is there at once";
+  EXPECT_EQ(trainer.position().step, 0);
+}
+
+TEST_F(TrainerRuns, StartedFromAnotherRunAndResumedGiveTheSameBytes) {
+  ASSERT_TRUE(train("source"));
+  config_.train.from = paths("source").directory.string();
+  config_.model.steps = 5;
+  ASSERT_TRUE(train("whole"));
+  const RunBytes whole = read_run(paths("whole"));
+  // Killed between run.toml and the first checkpoint: the source is read again.
+  std::filesystem::create_directory(paths("killed").directory);
+  std::ofstream(paths("killed").settings()) << whole.settings;
+  ASSERT_TRUE(train("killed", kAllSteps, true));
+  EXPECT_EQ(read_run(paths("killed")), whole);
+  // Later it is not needed.
+  ASSERT_FALSE(train("stopped", 1));
+  std::filesystem::remove_all(paths("source").directory);
+  ASSERT_TRUE(train("stopped", kAllSteps, true));
+  EXPECT_EQ(read_run(paths("stopped")), whole);
+}
+
+TEST_F(TrainerRuns, SettingsThatWereEditedAreRefused) {
+  ASSERT_FALSE(train("run", 2));
+  RunConfig edited = config_;
+  edited.train.learning_rate = 0.05;
+  std::ofstream(paths("run").settings()) << to_toml(edited);
+  EXPECT_EQ(refusal([&] { Trainer(edited, data_, paths("run"), true); }),
+            paths("run").settings().string() +
+                ": was changed after the run began: train.learning_rate is 0.05, expected 0.3 as "
+                "in the checkpoint");
+  edited = config_;
+  edited.data.dir = "/elsewhere";
+  std::ofstream(paths("run").settings()) << to_toml(edited);
+  EXPECT_TRUE(train("run", kAllSteps, true)) << "data may move";
+}
+
+TEST_F(TrainerRuns, BelongToOneTrainerAtATime) {
+  {
+    Trainer owner(config_, data_, paths("run"), false);
+    EXPECT_EQ(refusal([&] { Trainer(config_, data_, paths("run"), true); }),
+              fmt::format("{}: process {} is working on this run; wait for it to end, or choose "
+                          "another directory",
+                          paths("run").directory.string(), getpid()));
+  }
+  EXPECT_FALSE(std::filesystem::exists(paths("run").lock()));
   EXPECT_TRUE(train("run", kAllSteps, true));
 }
 

@@ -1,0 +1,61 @@
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "data_options.h"
+#include "progress.h"
+#include "train/config.h"
+#include "train/run_lock.h"
+#include "train/trainer.h"
+
+namespace bntt::cli {
+
+/// How the command line describes the settings of a run.
+struct SettingsArguments {
+  std::string preset;
+  std::string config;
+  std::optional<std::string> data;
+  std::vector<std::string> settings;
+  std::optional<int64_t> epochs;
+  std::optional<std::string> precision;
+  std::optional<int64_t> limit_train;
+  std::optional<int64_t> limit_test;
+  std::optional<int64_t> seed;
+};
+
+void add_settings_options(CLI::App& command, SettingsArguments& arguments);
+
+/// The settings that the command line describes, based on those of the run begun; nothing when it
+/// names neither preset nor file and no run is begun.
+std::optional<RunConfig> described_settings(const SettingsArguments& arguments,
+                                            const std::optional<RunConfig>& begun);
+
+/// The settings with which a run goes on. Throws Error where the wanted ones are not those that it
+/// was begun with; only the number of epochs may have changed, if at all.
+RunConfig resumed_settings(const RunPaths& paths, const RunConfig& begun, const RunConfig& wanted,
+                           bool may_change_epochs);
+
+struct TrainingOptions {
+  bool resume = false;
+  double max_minutes = 0.0;  ///< stop after so long; 0: never
+  CacheArguments cache;
+  std::string label;   ///< before what the bar shows
+  bool quiet = false;  ///< no lines of its own, only the bar
+};
+
+struct TrainingResult {
+  TrainEnd end = TrainEnd::finished;
+  int64_t step = 0;
+  double seconds = 0.0;
+  std::optional<Evaluation> test;  ///< of a finished run with test images
+};
+
+/// Reads the data, trains until the end, Ctrl-C or the time limit, and tests. Throws Error, with an
+/// estimate of what is needed, when memory runs out.
+TrainingResult run_training(RunConfig config, const RunPaths& paths, RunLock lock,
+                            const TrainingOptions& options, Progress& progress);
+
+}  // namespace bntt::cli

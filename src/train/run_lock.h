@@ -1,0 +1,33 @@
+#pragma once
+
+#include <filesystem>
+#include <utility>
+
+#include "base/descriptor.h"
+
+namespace bntt {
+
+/// One process owns a run directory while it trains there. The lock is the kernel's, on the file
+/// run.lock, so it ends with its process, however that ends; the file only tells who holds it.
+class RunLock {
+ public:
+  RunLock() = default;  ///< holds nothing
+  /// Throws Error, naming the process, when another one holds the directory, which must be there.
+  /// What a killed owner left half-written is removed.
+  explicit RunLock(const std::filesystem::path& directory);
+  RunLock(RunLock&&) noexcept = default;
+  RunLock& operator=(RunLock&& other) noexcept {
+    std::swap(path_, other.path_);
+    std::swap(file_, other.file_);
+    return *this;
+  }
+  ~RunLock();
+
+  bool held() const { return file_.get() >= 0; }
+
+ private:
+  std::filesystem::path path_;
+  Descriptor file_;
+};
+
+}  // namespace bntt

@@ -1,0 +1,121 @@
+#include "train/start_from.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "base/fail.h"
+#include "bntt/load.h"
+#include "train/checkpoint.h"
+
+namespace bntt {
+namespace {
+
+/// Rows of steps, [step, ...]: row t of the result is row min(t, last) of the source.
+Buffer<float> repeat_step(const Buffer<float>& rows, int64_t steps_before, int64_t last,
+                          int64_t steps) {
+  const int64_t row = rows.size() / steps_before;
+  Buffer<float> result(row * steps);
+  for (int64_t step = 0; step < steps; ++step) {
+    std::copy_n(rows.data() + std::min(step, last) * row, row, result.data() + step * row);
+  }
+  return result;
+}
+
+/// One call of start_from.
+class Starting {
+ public:
+  Starting(const Network& source, const std::string& origin, const Network& network)
+      : source_(source),
+        origin_(origin),
+        steps_before_(source.spec().steps),
+        steps_(network.spec().steps),
+        other_classes_(classes_of(source.spec()) != classes_of(network.spec())),
+        readout_(network.stages().back().name + ".") {}
+
+  /// The numbers for a parameter or statistic; none: it stays as it is.
+  template <typename Numbers>
+  std::optional<Buffer<float>> numbers_for(const Numbers& wanted,
+                                           const std::vector<Numbers>& available) {
+    if (other_classes_ && wanted.name.starts_with(readout_)) {
+      taken_.drawn.push_back(wanted.name);
+      return std::nullopt;
+    }
+    const auto found = std::ranges::find(available, wanted.name, &Numbers::name);
+    if (found == available.end()) {
+      fail("{}: has no tensor '{}', which the network of this run needs", origin_, wanted.name);
+    }
+    if (found->pytorch_shape == wanted.pytorch_shape) return found->value;
+    if (!differ_in_steps(found->pytorch_shape, wanted.pytorch_shape)) {
+      fail("{}: tensor '{}' is [{}], but the network of this run needs [{}]", origin_, wanted.name,
+           fmt::join(found->pytorch_shape, ", "), fmt::join(wanted.pytorch_shape, ", "));
+    }
+    taken_.by_step.push_back(wanted.name);
+    return repeat_step(found->value, steps_before_, last_trained_step(wanted.name), steps_);
+  }
+
+  TakenNumbers take() { return std::move(taken_); }
+
+ private:
+  // With delayed propagation the last steps of early stages lead nowhere: what they have was never
+  // trained.
+  int64_t last_trained_step(const std::string& tensor) const {
+    const auto stage = std::ranges::find_if(source_.stages(), [&](const StagePlan& plan) {
+      return tensor.starts_with(plan.name + ".");
+    });
+    return stage == source_.stages().end() ? steps_before_ - 1
+                                           : stage->first_step + stage->active_steps - 1;
+  }
+
+  // Only norms have numbers per step, and the step is the first axis of those.
+  bool differ_in_steps(std::vector<int64_t> found, const std::vector<int64_t>& wanted) const {
+    if (found.empty() || found.size() != wanted.size() || found.front() != steps_before_ ||
+        wanted.front() != steps_) {
+      return false;
+    }
+    found.front() = steps_;
+    return found == wanted;
+  }
+
+  const Network& source_;
+  const std::string& origin_;
+  int64_t steps_before_;
+  int64_t steps_;
+  bool other_classes_;
+  std::string readout_;
+  TakenNumbers taken_;
+};
+
+}  // namespace
+
+TakenNumbers start_from(const Network& source, const std::string& origin, Network& network) {
+  Starting starting(source, origin, network);
+  std::vector<std::optional<Buffer<float>>> values;
+  std::vector<std::optional<Buffer<float>>> statistics;
+  for (const Parameter& parameter : network.parameters()) {
+    values.push_back(starting.numbers_for(parameter, source.parameters()));
+  }
+  for (const Statistic& statistic : network.statistics()) {
+    statistics.push_back(starting.numbers_for(statistic, source.statistics()));
+  }
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (values[i]) network.parameters()[i].value = std::move(*values[i]);
+  }
+  for (std::size_t i = 0; i < statistics.size(); ++i) {
+    if (statistics[i]) network.statistics()[i].value = std::move(*statistics[i]);
+  }
+  return starting.take();
+}
+
+Network load_start(const std::string& run_or_file) {
+  if (std::filesystem::is_regular_file(run_or_file)) return load_network(run_or_file);
+  const RunPaths paths{run_or_file};
+  if (!std::filesystem::exists(paths.best()) && !std::filesystem::exists(paths.checkpoint())) {
+    fail("{}: holds no weights to start from, expected a run or a checkpoint file", run_or_file);
+  }
+  return load_run_network(paths);
+}
+
+}  // namespace bntt

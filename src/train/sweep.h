@@ -1,0 +1,62 @@
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "train/checkpoint.h"
+#include "train/config.h"
+
+namespace bntt {
+
+/// One setting and the values that a sweep tries.
+struct SweepAxis {
+  std::string key;                  ///< as train.learning_rate
+  std::vector<std::string> values;  ///< as --set takes them
+};
+
+/// "train.learning_rate=0.1,0.2,0.3". Commas within brackets and quotes belong to a value. Throws
+/// Error for text without a key, without values or with a value twice.
+SweepAxis parse_sweep_axis(std::string_view text);
+
+/// One run of a sweep.
+struct SweepPoint {
+  std::vector<std::string> values;  ///< one per axis
+  std::string name;                 ///< of its directory: learning_rate=0.1_width=0.5
+  RunConfig config;
+};
+
+/// Every combination of values, the last axis fastest. Throws Error for an axis that is there
+/// twice, for settings that are not valid, and for values that would share a directory name.
+std::vector<SweepPoint> sweep_points(const RunConfig& base, const std::vector<SweepAxis>& axes);
+
+/// What a run has reached, from its metrics.
+struct RunSummary {
+  int64_t epochs = 0;                         ///< done
+  std::optional<double> validation_accuracy;  ///< of the best epoch
+  std::optional<double> test_accuracy;
+  std::optional<double> spikes_per_image;  ///< of the best epoch, or of the test without validation
+};
+
+RunSummary summarise_run(const RunPaths& paths);
+
+/// Whether there is nothing left to do: all epochs are done and the test is measured.
+bool is_finished(const RunSummary& summary, const RunConfig& config);
+
+/// One line of a sweep's table.
+struct SweepRow {
+  std::string run;
+  std::vector<std::string> values;
+  RunSummary summary;
+  double seconds = 0.0;  ///< of training, in all sessions
+  std::string state;     ///< finished, stopped, diverged, waiting
+};
+
+/// run,seconds,state,KEY...,epochs,validation_accuracy,test_accuracy,spikes_per_image
+std::string sweep_csv(const std::vector<SweepAxis>& axes, const std::vector<SweepRow>& rows);
+
+/// The seconds of a run in such a text; 0 where it is not in there.
+double seconds_in_csv(std::string_view csv, std::string_view run);
+
+}  // namespace bntt
