@@ -20,8 +20,6 @@ constexpr const char* kNetworkKey = "bntt.network";
 constexpr const char* kBreakEvenKey = "bntt.break_even";
 constexpr const char* kPositionKey = "bntt.position";
 
-std::string velocity_name(const Parameter& parameter) { return "optimizer." + parameter.name; }
-
 Json to_json(const LossSums& sums) {
   return {{"loss", sums.loss}, {"correct", sums.correct}, {"images", sums.images}};
 }
@@ -123,18 +121,19 @@ TensorFile to_state_dict(const Network& network) {
   return file;
 }
 
-TensorFile pack_checkpoint(const Network& network, const Sgd* sgd, const TrainPosition* position) {
+TensorFile pack_checkpoint(const Network& network, const Optimizer* optimizer,
+                           const TrainPosition* position) {
   TensorFile file = to_state_dict(network);
   file.metadata[kFormatKey] = kFormat;
   file.metadata[kNetworkKey] = to_json(network.spec());
   file.metadata[kBreakEvenKey] = Json(break_even_values(network.break_even())).dump();
   if (position != nullptr) file.metadata[kPositionKey] = position_text(*position);
-  if (sgd != nullptr) {
+  if (optimizer == nullptr) return file;
+  for (const Optimizer::Memory& memory : optimizer->memories()) {
     for (std::size_t i = 0; i < network.parameters().size(); ++i) {
       const Parameter& parameter = network.parameters()[i];
-      file.tensors.push_back(
-          float_tensor(velocity_name(parameter), parameter.pytorch_shape,
-                       to_pytorch_order(parameter, sgd->velocities()[i]).span()));
+      file.tensors.push_back(float_tensor(memory.prefix + parameter.name, parameter.pytorch_shape,
+                                          to_pytorch_order(parameter, memory.values[i]).span()));
     }
   }
   return file;
@@ -176,14 +175,20 @@ void unpack_network(const TensorFile& file, const std::string& origin, Network& 
 }
 
 TrainPosition unpack_training(const TensorFile& file, const std::string& origin,
-                              const Network& network, Sgd& sgd) {
+                              const Network& network, Optimizer& optimizer) {
   const TrainPosition position = position_from_text(metadata(file, kPositionKey, origin), origin);
-  std::vector<Buffer<float>> velocities;
-  for (const Parameter& parameter : network.parameters()) {
-    velocities.push_back(from_pytorch_order(
-        parameter, values_of(file, origin, velocity_name(parameter), parameter.pytorch_shape)));
+  // Everything is read before anything is set, as above.
+  std::vector<Optimizer::Memory> memories;
+  for (const Optimizer::Memory& memory : optimizer.memories()) {
+    Optimizer::Memory& read = memories.emplace_back(Optimizer::Memory{.prefix = memory.prefix});
+    for (const Parameter& parameter : network.parameters()) {
+      read.values.push_back(from_pytorch_order(
+          parameter,
+          values_of(file, origin, memory.prefix + parameter.name, parameter.pytorch_shape)));
+    }
   }
-  sgd.velocities() = std::move(velocities);
+  optimizer.memories() = std::move(memories);
+  optimizer.set_steps_done(position.step);
   return position;
 }
 

@@ -4,7 +4,7 @@
 
 #include "base/safetensors.h"
 #include "bntt/network.h"
-#include "train/sgd.h"
+#include "train/optimizer.h"
 
 namespace bntt {
 
@@ -38,9 +38,10 @@ struct TrainPosition {
 TensorFile to_state_dict(const Network& network);
 
 /// Tensors in PyTorch's axis order under state-dict names, the network's description in the
-/// metadata. Equal states give equal bytes: no time stamps, no thread counts. `sgd` and `position`
-/// are left out of a file for inference.
-TensorFile pack_checkpoint(const Network& network, const Sgd* sgd, const TrainPosition* position);
+/// metadata. Equal states give equal bytes: no time stamps, no thread counts. `optimizer` and
+/// `position` are left out of a file for inference.
+TensorFile pack_checkpoint(const Network& network, const Optimizer* optimizer,
+                           const TrainPosition* position);
 
 /// The network that a checkpoint was made with. Throws Error for files that are not ours.
 NetworkSpec checkpoint_network(const TensorFile& file, const std::string& origin);
@@ -49,7 +50,7 @@ NetworkSpec checkpoint_network(const TensorFile& file, const std::string& origin
 /// unless the file holds exactly this network.
 void unpack_network(const TensorFile& file, const std::string& origin, Network& network);
 TrainPosition unpack_training(const TensorFile& file, const std::string& origin,
-                              const Network& network, Sgd& sgd);
+                              const Network& network, Optimizer& optimizer);
 
 /// The files of a run: see "A run on disk" in docs/runs.md.
 struct RunPaths {

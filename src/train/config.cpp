@@ -2,9 +2,11 @@
 
 #include <algorithm>
 
+#include "base/kinds.h"
 #include "base/toml.h"
 #include "bntt/zoo.h"
 #include "model/spec_fields.h"
+#include "train/optimizer.h"
 #include "train/precision_names.h"
 
 namespace bntt {
@@ -78,8 +80,13 @@ template <class Visitor>
 void visit_fields(Visitor& visit, TrainConfig& train) {
   visit("epochs", train.epochs, between(0, 1e6));
   visit("batch", train.batch, between(1, 1 << 20));
+  visit.name("optimizer", train.optimizer, kind_names(optimizer_table()));
   visit("learning_rate", train.learning_rate, above(0));
   visit("momentum", train.momentum, from_below(0, 1));
+  visit("beta1", train.beta1, from_below(0, 1));
+  visit("beta2", train.beta2, from_below(0, 1));
+  visit("epsilon", train.epsilon, above(0));
+  visit("amsgrad", train.amsgrad);
   visit("weight_decay", train.weight_decay, at_least(0));
   visit("decay_gamma", train.decay_gamma);
   visit("drops", train.drops, inside(0, 1));

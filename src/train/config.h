@@ -73,8 +73,13 @@ struct EncoderConfig {
 struct TrainConfig {
   int64_t epochs = 100;
   int64_t batch = 128;
+  std::string optimizer = "sgd";  ///< a name of optimizer_table()
   double learning_rate = 0.3;
-  double momentum = 0.9;
+  double momentum = 0.9;  ///< of sgd
+  double beta1 = 0.9;     ///< of adam, as are the next three
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  bool amsgrad = false;
   double weight_decay = 5e-4;
   bool decay_gamma = true;
   std::vector<double> drops = {0.5, 0.7, 0.9};  ///< fractions of the epochs, ascending

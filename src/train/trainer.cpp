@@ -19,11 +19,15 @@
 namespace bntt {
 namespace {
 
-SgdOptions sgd_options(const TrainConfig& train) {
+OptimizerOptions optimizer_options(const TrainConfig& train) {
   return {.momentum = train.momentum,
           .weight_decay = train.weight_decay,
           .decay_gamma = train.decay_gamma,
-          .clip_norm = train.clip_norm};
+          .clip_norm = train.clip_norm,
+          .beta1 = train.beta1,
+          .beta2 = train.beta2,
+          .epsilon = train.epsilon,
+          .amsgrad = train.amsgrad};
 }
 
 void add(LossSums& sums, const CrossEntropy& loss, int64_t images) {
@@ -73,7 +77,8 @@ Trainer::Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bo
       encoder_(encoder_for(config_, data)),
       network_(network_of(config_, data.train.shape, data.train.classes),
                static_cast<uint64_t>(config_.train.seed)),
-      sgd_(network_, sgd_options(config_.train)) {
+      optimizer_(
+          make_optimizer(config_.train.optimizer, network_, optimizer_options(config_.train))) {
   if (split_.train.size() < config_.train.batch) {
     fail("train.batch is {}, expected at most the {} training images", config_.train.batch,
          split_.train.size());
@@ -88,7 +93,7 @@ Trainer::Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bo
     const std::string origin = paths_.checkpoint().string();
     const TensorFile file = load_checkpoint(paths_, paths_.checkpoint());
     unpack_network(file, origin, network_);
-    position_ = unpack_training(file, origin, network_, sgd_);
+    position_ = unpack_training(file, origin, network_, *optimizer_);
     expect_same_images(origin);
   } else {
     begin_run_directory(paths_, config_, resume);
@@ -146,7 +151,7 @@ void Trainer::train_batch(const Batch& batch, const TrainHooks& hooks) {
   const bool logged = position_.step == 0 || (position_.step + 1) % config_.run.log_steps == 0;
   const auto densities = logged ? stage_densities(network_, trace) : std::vector<double>();
   network_.backward(std::move(trace), loss.gradient);
-  sgd_.step(network_, learning_rate);
+  optimizer_->step(network_, learning_rate);
   expect_finite_numbers();
 
   add(position_.since_log, loss, batch.size());
@@ -253,7 +258,7 @@ void Trainer::finish_epoch(const TrainHooks& hooks) {
 void Trainer::save() {
   metrics_->sync();
   position_.metrics_bytes = metrics_->bytes();
-  save_checkpoint(paths_, pack_checkpoint(network_, &sgd_, &position_));
+  save_checkpoint(paths_, pack_checkpoint(network_, optimizer_.get(), &position_));
 }
 
 Evaluation Trainer::test(const TrainHooks& hooks) {

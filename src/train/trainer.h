@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -11,7 +12,7 @@
 #include "train/checkpoint.h"
 #include "train/config.h"
 #include "train/evaluate.h"
-#include "train/sgd.h"
+#include "train/optimizer.h"
 
 namespace bntt {
 
@@ -83,7 +84,7 @@ class Trainer {
   Split split_;
   EncoderSpec encoder_;
   Network network_;
-  Sgd sgd_;
+  std::unique_ptr<Optimizer> optimizer_;
   TrainPosition position_;
   std::optional<LineLog> metrics_;
 };

@@ -80,8 +80,13 @@ TEST(Config, EverySettingRoundTrips) {
   config.encoder.kind = EncoderKind::events;
   config.train = {.epochs = 0,
                   .batch = 1,
+                  .optimizer = "adam",
                   .learning_rate = 1e-7,
                   .momentum = 0.0,
+                  .beta1 = 0.5,
+                  .beta2 = 0.75,
+                  .epsilon = 1e-3,
+                  .amsgrad = true,
                   .weight_decay = 0.0,
                   .decay_gamma = false,
                   .drops = {},

@@ -252,6 +252,18 @@ TEST_F(TrainerRuns, EveryNeuronTrainsAndResumes) {
   }
 }
 
+TEST_F(TrainerRuns, EveryOptimizerTrainsAndResumes) {
+  config_.train.learning_rate = 0.01;
+  config_.train.clip_norm = 1.0;
+  for (const OptimizerEntry& entry : optimizer_table()) {
+    for (const bool amsgrad : {false, true}) {
+      config_.train.optimizer = entry.name;
+      config_.train.amsgrad = amsgrad;
+      expect_resumed_like_whole(fmt::format("{}{}", entry.name, amsgrad));
+    }
+  }
+}
+
 TEST_F(TrainerRuns, EveryEncoderTrainsAndResumes) {
   config_.model.propagation = Propagation::delayed;
   config_.model.steps = 6;
