@@ -8,6 +8,7 @@
 #include "model/spec_fields.h"
 #include "train/optimizer.h"
 #include "train/precision_names.h"
+#include "train/schedule.h"
 
 namespace bntt {
 
@@ -89,8 +90,14 @@ void visit_fields(Visitor& visit, TrainConfig& train) {
   visit("amsgrad", train.amsgrad);
   visit("weight_decay", train.weight_decay, at_least(0));
   visit("decay_gamma", train.decay_gamma);
+  visit.name("schedule", train.schedule, kind_names(schedule_table()));
   visit("drops", train.drops, inside(0, 1));
   visit("drop_factor", train.drop_factor, above_up_to(0, 1));
+  visit("final_learning_rate", train.final_learning_rate, at_least(0));
+  visit("cosine_epochs", train.cosine_epochs, at_least(0));
+  visit("one_cycle_rise", train.one_cycle_rise, inside(0, 1));
+  visit("one_cycle_start_divisor", train.one_cycle_start_divisor, at_least(1));
+  visit("one_cycle_end_divisor", train.one_cycle_end_divisor, at_least(1));
   visit("warmup_epochs", train.warmup_epochs, at_least(0));
   visit("clip_norm", train.clip_norm, at_least(0));
   visit("precision", train.precision);
@@ -117,12 +124,20 @@ void visit_fields(Visitor& visit, RunConfig& config) {
 namespace {
 
 // What no single field shows.
-void check_drops(const RunConfig& config, const std::string& origin) {
-  const std::vector<double>& drops = config.train.drops;
+void check_schedule(const RunConfig& config, const std::string& origin) {
+  const TrainConfig& train = config.train;
+  const std::vector<double>& drops = train.drops;
   const auto wrong = std::adjacent_find(drops.begin(), drops.end(), std::greater_equal<>());
   if (wrong != drops.end()) {
     fail("{}: train.drops has {} before {}, expected ascending fractions", origin, *wrong,
          *(wrong + 1));
+  }
+  const auto& schedule = find_kind<ScheduleEntry>("schedule", train.schedule, schedule_table());
+  if (!schedule.warms_up && train.warmup_epochs > 0.0) {
+    fail(
+        "{}: train.warmup_epochs is {}, expected 0, since the schedule '{}' begins with a rise of "
+        "its own",
+        origin, train.warmup_epochs, train.schedule);
   }
 }
 
@@ -186,7 +201,7 @@ void refuse_unknown_setting(const std::string& key, const std::vector<std::strin
 RunConfig config_from_toml(std::string_view text, const std::string& origin) {
   RunConfig config;
   read_fields(parse_toml(text, origin), config, origin);
-  check_drops(config, origin);
+  check_schedule(config, origin);
   return config;
 }
 
@@ -212,7 +227,7 @@ void apply_setting(RunConfig& config, std::string_view setting, const std::strin
   }
   RunConfig changed = config;
   read_fields(change, changed, origin);
-  check_drops(changed, origin);
+  check_schedule(changed, origin);
   config = std::move(changed);
 }
 

@@ -82,8 +82,14 @@ struct TrainConfig {
   bool amsgrad = false;
   double weight_decay = 5e-4;
   bool decay_gamma = true;
-  std::vector<double> drops = {0.5, 0.7, 0.9};  ///< fractions of the epochs, ascending
+  std::string schedule = "steps";               ///< a name of schedule_table()
+  std::vector<double> drops = {0.5, 0.7, 0.9};  ///< of `steps`: fractions of the epochs, ascending
   double drop_factor = 0.1;
+  double final_learning_rate = 0.0;  ///< of `cosine`
+  double cosine_epochs = 0.0;        ///< half a period of `cosine`; 0: all that is left
+  double one_cycle_rise = 0.3;       ///< fraction of the epochs
+  double one_cycle_start_divisor = 25.0;
+  double one_cycle_end_divisor = 1e4;  ///< from the first rate to the last
   double warmup_epochs = 0.0;
   double clip_norm = 0.0;  ///< 0: off
   int64_t seed = 1;

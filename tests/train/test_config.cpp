@@ -89,8 +89,14 @@ TEST(Config, EverySettingRoundTrips) {
                   .amsgrad = true,
                   .weight_decay = 0.0,
                   .decay_gamma = false,
+                  .schedule = "cosine",
                   .drops = {},
                   .drop_factor = 1.0,
+                  .final_learning_rate = 1e-9,
+                  .cosine_epochs = 2.5,
+                  .one_cycle_rise = 0.5,
+                  .one_cycle_start_divisor = 3.0,
+                  .one_cycle_end_divisor = 7.0,
                   .warmup_epochs = 0.5,
                   .clip_norm = 3.0,
                   .seed = 9223372036854775807};
@@ -132,6 +138,10 @@ TEST(Config, NumbersOutOfRangeAreRefused) {
                           "[train]\ndrops = [0.0, 0.5]", "[train]\ndrops = [0.5, 1.0]"}) {
     EXPECT_THAT(complaint(bad), HasSubstr(", expected ")) << bad;
   }
+  EXPECT_EQ(complaint("[train]\nschedule = \"one-cycle\"\nwarmup_epochs = 2"),
+            "my.toml: train.warmup_epochs is 2, expected 0, since the schedule 'one-cycle' begins "
+            "with a rise of its own");
+  EXPECT_THAT(complaint("[train]\noptimizer = \"adamm\""), HasSubstr("did you mean 'adam'?"));
   EXPECT_EQ(complaint("[train]\ndrops = [0.5, 0.9, 0.7]"),
             "my.toml: train.drops has 0.9 before 0.7, expected ascending fractions");
   EXPECT_NE(complaint("[train]\ndrops = [0.5, 0.5]"), "");
