@@ -29,8 +29,9 @@ enum class SurrogateKind {
 
 struct SurrogateSpec {
   SurrogateKind kind = SurrogateKind::triangle;
-  float alpha = 0.3F;  ///< height at the threshold
-  float width = 0.0F;  ///< volts; 0: the threshold
+  float alpha = 0.3F;          ///< height at the threshold
+  float width = 0.0F;          ///< volts; 0: the threshold
+  bool per_threshold = false;  ///< times 1/θ, θ in volts
   bool operator==(const SurrogateSpec&) const = default;
 };
 

@@ -68,6 +68,7 @@ void visit_fields(Visitor& visit, SurrogateSpec& surrogate) {
   visit("kind", surrogate.kind);
   visit("alpha", surrogate.alpha);
   visit.optional("width", surrogate.width, SurrogateSpec{}.width);
+  visit.optional("per_threshold", surrogate.per_threshold, SurrogateSpec{}.per_threshold);
 }
 
 template <class Visitor>

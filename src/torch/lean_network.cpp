@@ -37,6 +37,7 @@ void expect_supported(const NetworkSpec& spec, const std::vector<StagePlan>& sta
     if (plan.neuron.fire != Fire::gt) refuse("neurons that fire above the threshold only");
     const SurrogateSpec& surrogate = plan.neuron.surrogate;
     if (surrogate.kind != SurrogateKind::triangle) refuse("the triangle surrogate only");
+    if (surrogate.per_threshold) refuse("a surrogate without the factor 1/θ only");
     if (surrogate.width != 0.0F) refuse("a surrogate as wide as the threshold only");
   }
 }
