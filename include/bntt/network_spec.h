@@ -51,6 +51,8 @@ struct NeuronSpec {
   Reset reset = Reset::soft;
   bool detach_reset = true;  ///< the reset carries no gradient
   SurrogateSpec surrogate;
+  float dropout = 0.0F;           ///< in training, the share of neurons whose output is dropped
+  bool dropout_per_step = false;  ///< drawn anew at every step; otherwise the same for all
   bool operator==(const NeuronSpec&) const = default;
 };
 
@@ -94,7 +96,9 @@ struct MaxPool {
   bool operator==(const MaxPool&) const = default;
 };
 
-/// Fully connected, and only accumulates: no leak, no threshold.
+enum class SynapseKind { conv, dense, identity };
+
+/// Only accumulates: v = λ v + y, without threshold.
 struct Readout {
   int64_t classes = 10;
   NormSpec norm = {.kind = "none"};
@@ -102,6 +106,11 @@ struct Readout {
   bool bias = false;
   /// Earlier stages whose spikes are added up; empty: the stage before.
   std::vector<std::string> source;
+  /// Outputs of each class, neighbours; their mean is its logit.
+  int64_t votes = 1;
+  /// dense, or identity: the spikes of classes · votes neurons are the votes.
+  SynapseKind synapse = SynapseKind::dense;
+  float leak = 1.0F;  ///< λ
   bool operator==(const Readout&) const = default;
 };
 
@@ -116,8 +125,6 @@ struct Conv {
   NeuronSpec neuron;
   bool operator==(const Conv&) const = default;
 };
-
-enum class SynapseKind { conv, dense, identity };
 
 struct SynapseSpec {
   SynapseKind kind = SynapseKind::conv;

@@ -5,6 +5,7 @@
 #include "base/kinds.h"
 #include "base/toml.h"
 #include "bntt/zoo.h"
+#include "layers/loss.h"
 #include "model/spec_fields.h"
 #include "train/optimizer.h"
 #include "train/precision_names.h"
@@ -60,9 +61,12 @@ void visit_fields(Visitor& visit, ModelConfig& model) {
   visit("norm_alpha", model.norm_alpha, at_least(0));
   visit.name("readout_norm", model.readout_norm, names_of(norm_kinds()));
   visit("divide_by_steps", model.divide_by_steps);
+  visit("readout_leak", model.readout_leak, above_up_to(0, 1));
+  visit("readout_votes", model.readout_votes, between(1, 1024));
   visit.name("neuron", model.neuron, names_of(neuron_kinds()));
   visit("leak", model.leak, above_up_to(0, 1));
   visit("threshold", model.threshold, above(0));
+  visit("thresholds", model.thresholds, above(0));
   visit("fire", model.fire);
   visit("reset", model.reset);
   visit("detach_reset", model.detach_reset);
@@ -70,6 +74,9 @@ void visit_fields(Visitor& visit, ModelConfig& model) {
   visit("surrogate", model.surrogate);
   visit("surrogate_alpha", model.surrogate_alpha, above(0));
   visit("surrogate_width", model.surrogate_width, at_least(0));
+  visit("surrogate_per_threshold", model.surrogate_per_threshold);
+  visit("dropout", model.dropout, from_below(0, 1));
+  visit("dropout_per_step", model.dropout_per_step);
 }
 
 template <class Visitor>
@@ -99,6 +106,10 @@ void visit_fields(Visitor& visit, TrainConfig& train) {
   visit("one_cycle_start_divisor", train.one_cycle_start_divisor, at_least(1));
   visit("one_cycle_end_divisor", train.one_cycle_end_divisor, at_least(1));
   visit("warmup_epochs", train.warmup_epochs, at_least(0));
+  visit.name("loss", train.loss, kind_names(loss_table()));
+  visit("label_smoothing", train.label_smoothing, from_below(0, 1));
+  visit("tet_share", train.tet_share, between(0, 1));
+  visit("tet_target", train.tet_target);
   visit("clip_norm", train.clip_norm, at_least(0));
   visit("precision", train.precision);
   visit("break_even", train.break_even, at_least(0));
@@ -253,6 +264,30 @@ void keep_measured_statistics(const DatasetSplits& data, RunConfig& config) {
   if (!config.data.deviation) config.data.deviation = data.normalisation.deviation;
 }
 
+namespace {
+
+/// Of the stages that have neurons, in their order; an empty list leaves them all.
+void set_thresholds(const std::vector<float>& thresholds, NetworkSpec& spec) {
+  std::vector<NeuronSpec*> neurons;
+  for (StageSpec& any : spec.stages) {
+    std::visit(
+        [&](auto& stage) {
+          if constexpr (requires { stage.neuron; }) {
+            if (stage.neuron.kind != "none") neurons.push_back(&stage.neuron);
+          }
+        },
+        any);
+  }
+  if (thresholds.empty()) return;
+  if (thresholds.size() != neurons.size()) {
+    fail("model.thresholds has {} numbers, expected {}, one for each stage of neurons",
+         thresholds.size(), neurons.size());
+  }
+  for (std::size_t i = 0; i < neurons.size(); ++i) neurons[i]->threshold = thresholds[i];
+}
+
+}  // namespace
+
 NetworkSpec network_of(const RunConfig& config, const MapShape& input, int64_t classes) {
   NetworkSpec spec;
   if (config.network) {
@@ -283,7 +318,10 @@ NetworkSpec network_of(const RunConfig& config, const MapShape& input, int64_t c
                                .detach_reset = model.detach_reset,
                                .surrogate = {.kind = model.surrogate,
                                              .alpha = model.surrogate_alpha,
-                                             .width = model.surrogate_width}};
+                                             .width = model.surrogate_width,
+                                             .per_threshold = model.surrogate_per_threshold},
+                               .dropout = model.dropout,
+                               .dropout_per_step = model.dropout_per_step};
     spec = zoo_network(model.name, {.input = input,
                                     .classes = classes,
                                     .steps = model.steps,
@@ -292,7 +330,10 @@ NetworkSpec network_of(const RunConfig& config, const MapShape& input, int64_t c
                                     .norm = norm,
                                     .neuron = neuron,
                                     .readout_norm = readout_norm,
-                                    .divide_by_steps = model.divide_by_steps});
+                                    .divide_by_steps = model.divide_by_steps,
+                                    .readout_leak = model.readout_leak,
+                                    .readout_votes = model.readout_votes});
+    set_thresholds(model.thresholds, spec);
   }
   plan_stages(spec);
   return spec;

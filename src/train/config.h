@@ -51,9 +51,12 @@ struct ModelConfig {
   float norm_alpha = 0.0F;  ///< tdbn's; 0: 1/√ of the stage's branches
   std::string readout_norm = "none";
   bool divide_by_steps = true;
+  float readout_leak = 1.0F;
+  int64_t readout_votes = 1;  ///< outputs of each class, whose mean is its logit
   std::string neuron = "lif";
   float leak = 0.95F;
   float threshold = 1.0F;
+  std::vector<float> thresholds;  ///< instead of it, one for each stage of neurons
   Fire fire = Fire::gt;
   Reset reset = Reset::soft;
   bool detach_reset = true;
@@ -61,6 +64,9 @@ struct ModelConfig {
   SurrogateKind surrogate = SurrogateKind::triangle;
   float surrogate_alpha = 0.3F;
   float surrogate_width = 0.0F;  ///< volts; 0: the threshold
+  bool surrogate_per_threshold = false;
+  float dropout = 0.0F;  ///< in training, the share of every stage's neurons
+  bool dropout_per_step = false;
   bool operator==(const ModelConfig&) const = default;
 };
 
@@ -91,7 +97,11 @@ struct TrainConfig {
   double one_cycle_start_divisor = 25.0;
   double one_cycle_end_divisor = 1e4;  ///< from the first rate to the last
   double warmup_epochs = 0.0;
-  double clip_norm = 0.0;  ///< 0: off
+  std::string loss = "cross-entropy";  ///< a name of loss_table()
+  double label_smoothing = 0.0;
+  double tet_share = 0.05;  ///< of loss `tet`: η
+  double tet_target = 1.0;  ///< of loss `tet`: φ
+  double clip_norm = 0.0;   ///< 0: off
   int64_t seed = 1;
   Precision precision = Precision::mixed;
   /// Densities above which convolutions go dense, see BreakEven: forward and weight gradient for

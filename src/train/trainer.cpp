@@ -30,7 +30,14 @@ OptimizerOptions optimizer_options(const TrainConfig& train) {
           .amsgrad = train.amsgrad};
 }
 
-void add(LossSums& sums, const CrossEntropy& loss, int64_t images) {
+LossOptions loss_options(const TrainConfig& train) {
+  return {.kind = train.loss,
+          .smoothing = train.label_smoothing,
+          .tet_share = train.tet_share,
+          .tet_target = train.tet_target};
+}
+
+void add(LossSums& sums, const Loss& loss, int64_t images) {
   sums.loss += loss.loss * static_cast<double>(images);
   sums.correct += loss.correct;
   sums.images += images;
@@ -143,14 +150,21 @@ TrainEnd Trainer::run(const TrainHooks& hooks) {
 void Trainer::train_batch(const Batch& batch, const TrainHooks& hooks) {
   const double learning_rate = learning_rate_at(config_.train, position_.step, steps_per_epoch());
   const auto seed = static_cast<uint64_t>(config_.train.seed);
-  Trace trace = network_.forward(encode(batch, active_steps(network_.spec()), encoder_, seed,
-                                        static_cast<uint32_t>(position_.epoch)),
-                                 NormMode::batch, Keep::for_backward);
-  const CrossEntropy loss = cross_entropy(trace.logits, batch.labels);
+  const auto epoch = static_cast<uint32_t>(position_.epoch);
+  const DropoutDraws dropout{seed, epoch, batch.sample_ids};
+  Trace trace =
+      network_.forward(encode(batch, active_steps(network_.spec()), encoder_, seed, epoch),
+                       NormMode::batch, Keep::for_backward, &dropout);
+  const Loss loss = loss_of(loss_options(config_.train),
+                            {trace.logits, network_.step_logits(trace)}, batch.labels);
   if (!std::isfinite(loss.loss)) fail_as_diverged("the loss", loss.loss);
   const bool logged = position_.step == 0 || (position_.step + 1) % config_.run.log_steps == 0;
   const auto densities = logged ? stage_densities(network_, trace) : std::vector<double>();
-  network_.backward(std::move(trace), loss.gradient);
+  if (loss.of_steps) {
+    network_.backward_from_steps(std::move(trace), loss.gradient);
+  } else {
+    network_.backward(std::move(trace), loss.gradient);
+  }
   optimizer_->step(network_, learning_rate);
   expect_finite_numbers();
 

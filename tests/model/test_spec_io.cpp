@@ -57,7 +57,10 @@ NeuronSpec any_neuron(bool ann) {
           .surrogate = {.kind = any({SurrogateKind::triangle, SurrogateKind::sigmoid,
                                      SurrogateKind::arctan, SurrogateKind::rectangle}),
                         .alpha = positive(),
-                        .width = any({0.0F, positive()})}};
+                        .width = any({0.0F, positive()}),
+                        .per_threshold = *rc::gen::arbitrary<bool>()},
+          .dropout = any({0.0F, 0.99F * fraction()}),
+          .dropout_per_step = *rc::gen::arbitrary<bool>()};
 }
 
 /// Two branches whose maps agree, and a stage that adds their spikes up.
@@ -102,7 +105,11 @@ NetworkSpec any_network() {
   for (int64_t i = count(0, 4); i > 0; --i) {
     spec.stages.emplace_back(Dense{count(1, 100), any_norm(), any_neuron(ann)});
   }
-  spec.stages.emplace_back(Readout{count(1, 100), any_norm(), *rc::gen::arbitrary<bool>()});
+  spec.stages.emplace_back(Readout{.classes = count(1, 100),
+                                   .norm = any_norm(),
+                                   .divide_by_steps = *rc::gen::arbitrary<bool>(),
+                                   .votes = count(1, 5),
+                                   .leak = fraction()});
   return spec;
 }
 
