@@ -29,11 +29,28 @@ struct BranchTrace {
   NormTrace norm;
 };
 
+/// What dropout left of a stage's output.
+struct DroppedOutput {
+  SpikeTrain kept;  ///< where it was kept; one step stands for all, unless drawn for each
+  Signal output;    ///< for the readers: times 1/(1 − p)
+};
+
 /// What the forward pass of one stage keeps for the backward pass: what its branches keep, and one
-/// bit per neuron-step.
+/// bit per neuron-step; one more with dropout.
 struct StageTrace {
   std::vector<BranchTrace> branches;
-  Signal output;  ///< spikes, or the values of ReLU neurons and of none; nothing for the readout
+  Signal output;  ///< spikes, or the values of ReLU neurons and of none; of the readout its
+                  ///< normalised currents
+  std::optional<DroppedOutput> dropped;  ///< what the readers get instead
+
+  const Signal& handed_on() const { return dropped ? dropped->output : output; }
+};
+
+/// What the masks of dropout are drawn from.
+struct DropoutDraws {
+  uint64_t seed = 0;
+  uint32_t epoch = 0;
+  std::vector<uint32_t> samples;  ///< the id of each image
 };
 
 /// What a trace holds.
@@ -138,13 +155,22 @@ class BNTT_API Network {
   std::span<const Parameter> neuron_parameters(std::size_t stage) const;
 
   /// One window of all active steps, kept for backward. The input has active_steps(spec) steps.
-  Trace forward(Signal input, NormMode mode, Keep keep = Keep::everything);
+  /// Outputs are dropped only with `dropout`: it belongs to training.
+  Trace forward(Signal input, NormMode mode, Keep keep = Keep::everything,
+                const DropoutDraws* dropout = nullptr);
+
+  /// What each step alone says: [step, batch, class]. Without a leak, the logits are the sum over
+  /// the steps, or the mean.
+  Buffer<float> step_logits(const Trace& trace) const;
 
   /// Fills every parameter's gradient, which has memory from the first call on; with
   /// `input_gradient`, also that of the input [stored step, batch, y, x, channel]. Frees the trace
   /// as it goes: hand it over by std::move.
   void backward(Trace trace, const Buffer<float>& logits_gradient,
                 Buffer<float>* input_gradient = nullptr);
+  /// The same from a gradient at step_logits(): [step, batch, class].
+  void backward_from_steps(Trace trace, const Buffer<float>& step_gradient,
+                           Buffer<float>* input_gradient = nullptr);
 
   /// Inference without a trace: `start`, then `advance` by windows of any length gives the same
   /// bits as one window.
@@ -155,7 +181,8 @@ class BNTT_API Network {
   void advance(const Signal& window, ChainState& state, Activity* activity = nullptr) const {
     advance(window, state, AdvanceOptions{.activity = activity});
   }
-  /// The readout's voltage so far, divided by the spec's steps if the spec says so: [batch, class].
+  /// What the readout's voltage so far says, divided by the spec's steps if the spec says so:
+  /// [batch, class].
   Buffer<float> logits(const ChainState& state) const;
 
  private:
@@ -182,7 +209,8 @@ class BNTT_API Network {
   std::shared_ptr<const PreparedNetwork> prepare() const;
   ChainState start(int64_t batch, std::shared_ptr<const PreparedNetwork> prepared) const;
   StageNumbers numbers(std::size_t stage, const PreparedNetwork& prepared) const;
-  float readout_scale() const;
+  void backward_from_readout(Trace trace, Buffer<float> current_gradient,
+                             Buffer<float>* input_gradient);
   int64_t images_together(int64_t steps) const;
   void advance_together(const Signal& window, ChainState& state,
                         const AdvanceOptions& options) const;

@@ -32,8 +32,9 @@ enum class SurrogateKind {
 /// The slope that stands for that of the step function in the backward pass.
 struct SurrogateSpec {
   SurrogateKind kind = SurrogateKind::triangle;
-  float alpha = 0.3F;  ///< height at the threshold
-  float width = 0.0F;  ///< volts; 0: the threshold
+  float alpha = 0.3F;          ///< height at the threshold
+  float width = 0.0F;          ///< volts; 0: the threshold
+  bool per_threshold = false;  ///< times 1/θ, θ in volts
   bool operator==(const SurrogateSpec&) const = default;
 };
 
@@ -54,6 +55,8 @@ struct NeuronSpec {
   Reset reset = Reset::soft;
   bool detach_reset = true;  ///< the reset carries no gradient
   SurrogateSpec surrogate;
+  float dropout = 0.0F;           ///< in training, the share of neurons whose output is dropped
+  bool dropout_per_step = false;  ///< drawn anew at every step; otherwise the same for all
   bool operator==(const NeuronSpec&) const = default;
 };
 
@@ -99,7 +102,9 @@ struct MaxPool {
   bool operator==(const MaxPool&) const = default;
 };
 
-/// Fully connected, and only accumulates: no leak, no threshold.
+enum class SynapseKind { conv, dense, identity };
+
+/// Only accumulates: v = λ v + y, without threshold.
 struct Readout {
   int64_t classes = 10;
   NormSpec norm = {.kind = "none"};
@@ -107,6 +112,11 @@ struct Readout {
   bool bias = false;
   /// Earlier stages whose spikes are added up; empty: the stage before.
   std::vector<std::string> source;
+  /// Outputs of each class, neighbours; their mean is its logit.
+  int64_t votes = 1;
+  /// dense, or identity: the spikes of classes · votes neurons are the votes.
+  SynapseKind synapse = SynapseKind::dense;
+  float leak = 1.0F;  ///< λ
   bool operator==(const Readout&) const = default;
 };
 
@@ -121,8 +131,6 @@ struct Conv {
   NeuronSpec neuron;
   bool operator==(const Conv&) const = default;
 };
-
-enum class SynapseKind { conv, dense, identity };
 
 /// The weights of a branch.
 struct SynapseSpec {

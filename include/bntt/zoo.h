@@ -20,6 +20,8 @@ struct ZooOptions {
   NeuronSpec neuron;
   NormSpec readout_norm = {.kind = "none"};
   bool divide_by_steps = true;
+  float readout_leak = 1.0F;
+  int64_t readout_votes = 1;
 };
 
 BNTT_API NetworkSpec vgg5(const ZooOptions& options);

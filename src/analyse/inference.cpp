@@ -175,7 +175,7 @@ class Inferring {
     result_.seconds += seconds_since(start) - counting;
 
     if (options_.keep_probabilities) append_probabilities(labels.size());
-    const CrossEntropy loss = cross_entropy(final_logits_, labels);
+    const Loss loss = cross_entropy(final_logits_, labels);
     result_.sums.loss += loss.loss * static_cast<double>(labels.size());
     result_.sums.correct += loss.correct;
     result_.sums.images += static_cast<int64_t>(labels.size());

@@ -26,7 +26,7 @@ int64_t images_per_attack(const Network& network) {
   return std::clamp<int64_t>(kFloats / per_image, 1, 100);
 }
 
-CrossEntropy classify(const Network& network, const Batch& batch, const Sample& sample) {
+Loss classify(const Network& network, const Batch& batch, const Sample& sample) {
   ChainState state = network.start(batch.size());
   network.advance(
       encode(batch, active_steps(network.spec()), sample.encoder, sample.seed, kEvaluationEpoch),
@@ -39,7 +39,7 @@ void add_gradient(Network& network, const Batch& batch, const EncoderSpec& encod
                   uint32_t epoch, Buffer<float>& sum) {
   Trace trace = network.forward(encode(batch, active_steps(network.spec()), encoder, seed, epoch),
                                 NormMode::running, Keep::for_backward);
-  CrossEntropy loss = cross_entropy(trace.logits, batch.labels);
+  Loss loss = cross_entropy(trace.logits, batch.labels);
   for (float& gradient : loss.gradient) gradient *= static_cast<float>(batch.size());
   Buffer<float> input_gradient;
   network.backward(std::move(trace), loss.gradient, &input_gradient);
@@ -101,7 +101,7 @@ class Attacking {
     int64_t correct = 0;
     for (int64_t i = 0; i < loader.batches(); ++i) {
       const Batch batch = loader.batch(i);
-      const CrossEntropy clean = classify(network_, batch, sample_);
+      const Loss clean = classify(network_, batch, sample_);
       correct += clean.correct;
       for (AttackCurve& curve : study_.curves) run_batch(curve, batch, clean);
       study_.images += batch.size();
@@ -132,7 +132,7 @@ class Attacking {
   }
 
   /// Until the end, `accuracy` and `loss` of a point are sums over images.
-  void run_batch(AttackCurve& curve, const Batch& batch, const CrossEntropy& clean) {
+  void run_batch(AttackCurve& curve, const Batch& batch, const Loss& clean) {
     Buffer<float> gradient;
     if (curve.kind == AttackKind::fgsm) {
       gradient = pixel_gradient(network_, batch, sample_.encoder, sample_.seed, options_.draws);
@@ -146,8 +146,7 @@ class Attacking {
         }
         if (curve.kind == AttackKind::pgd) ascend(point.strength, batch, attacked);
       }
-      const CrossEntropy result =
-          point.strength > 0.0 ? classify(network_, attacked, sample_) : clean;
+      const Loss result = point.strength > 0.0 ? classify(network_, attacked, sample_) : clean;
       point.accuracy += static_cast<double>(result.correct);
       point.loss += result.loss * static_cast<double>(batch.size());
     }

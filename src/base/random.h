@@ -15,6 +15,7 @@ enum class Purpose : uint32_t {
   encoding = 4,
   attack = 5,
   calibration = 6,
+  dropout = 7,
 };
 
 /// Where a draw stands. Every random number is a pure function of (seed, purpose, place), so batch

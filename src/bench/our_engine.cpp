@@ -63,7 +63,7 @@ void OurEngine::train() {
   const Batch batch = slice(workload_.images, 0, job_.batch);
   network.set_precision(job_.precision);
   Trace trace = network.forward(encode_timed(batch), NormMode::batch, Keep::for_backward);
-  CrossEntropy loss;
+  Loss loss;
   {
     const Seconds timer(now_.loss);
     loss = cross_entropy(trace.logits, batch.labels);

@@ -35,6 +35,7 @@ struct Dynamics {
   bool detach_reset;
   SurrogateSpec surrogate;
   float inverse_width;  // of the surrogate, 1/V
+  float height;         // of the surrogate at the threshold: α, or α/θ
 
   /// The same neuron with another threshold.
   Dynamics with_threshold(float other) const {
@@ -71,21 +72,21 @@ struct Dynamics {
     const float distance = (v - threshold) * inverse_width;
     switch (surrogate.kind) {
       case SurrogateKind::triangle: {
-        const float height = 1.0F - std::fabs(distance);
-        return height > 0.0F ? surrogate.alpha * height : 0.0F;
+        const float part = 1.0F - std::fabs(distance);
+        return part > 0.0F ? height * part : 0.0F;
       }
       case SurrogateKind::sigmoid: {
         const float s = 1.0F / (1.0F + std::exp(-4.0F * distance));
-        return surrogate.alpha * 4.0F * s * (1.0F - s);
+        return height * 4.0F * s * (1.0F - s);
       }
       case SurrogateKind::arctan: {
         const float scaled = std::numbers::pi_v<float> * distance;
-        return surrogate.alpha / (1.0F + scaled * scaled);
+        return height / (1.0F + scaled * scaled);
       }
       case SurrogateKind::rectangle:
         break;
     }
-    return std::fabs(distance) < 0.5F ? surrogate.alpha : 0.0F;
+    return std::fabs(distance) < 0.5F ? height : 0.0F;
   }
 
   /// ∂L/∂v from ∂L/∂o and ∂L/∂c.
@@ -107,6 +108,7 @@ struct Dynamics {
                       ? threshold
                       : std::nextafter(threshold, -std::numeric_limits<float>::infinity());
     inverse_width = 1.0F / (surrogate.width > 0.0F ? surrogate.width : threshold);
+    height = surrogate.per_threshold ? surrogate.alpha / threshold : surrogate.alpha;
   }
 };
 

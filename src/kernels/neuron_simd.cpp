@@ -66,7 +66,7 @@ struct VectorDynamics {
       : leak(hn::Set(Tag(), dynamics.leak)),
         threshold(hn::Set(Tag(), dynamics.threshold)),
         fires_above(hn::Set(Tag(), dynamics.fires_above)),
-        alpha(hn::Set(Tag(), dynamics.surrogate.alpha)),
+        alpha(hn::Set(Tag(), dynamics.height)),
         inverse_width(hn::Set(Tag(), dynamics.inverse_width)),
         detach_reset(dynamics.detach_reset) {}
 

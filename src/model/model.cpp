@@ -141,8 +141,8 @@ Network load_network(const fs::path& checkpoint) {
 Model::Model(Network network, ModelCard card) {
   expect_card_fits(card, network.spec());
   auto prepared = network.prepare();
-  contents_ =
-      std::make_shared<const Contents>(std::move(network), std::move(card), std::move(prepared));
+  contents_ = std::make_shared<const Contents>(
+      Contents{std::move(network), std::move(card), std::move(prepared)});
 }
 
 const Network& Model::network() const { return contents_->network; }

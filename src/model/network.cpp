@@ -6,10 +6,12 @@
 
 #include "base/fail.h"
 #include "base/random.h"
-#include "kernels/unpack.h"
 #include "bntt/declaration.h"
+#include "kernels/unpack.h"
 #include "layers/synapses/prepared_weights.h"
 #include "model/branch_input.h"
+#include "model/dropout.h"
+#include "model/readout.h"
 #include "model/stage.h"
 
 namespace bntt {
@@ -213,17 +215,21 @@ void Network::check_window(const Signal& window, int64_t steps_left) const {
   }
 }
 
-Trace Network::forward(Signal input, NormMode mode, Keep keep) {
+Trace Network::forward(Signal input, NormMode mode, Keep keep, const DropoutDraws* dropout) {
   check_window(input, active_steps(spec_));
   if (signal_steps(input) != active_steps(spec_)) {
     fail("network: input has {} steps, but forward takes all {} at once", signal_steps(input),
          active_steps(spec_));
   }
+  if (dropout != nullptr && std::ssize(dropout->samples) != signal_batch(input)) {
+    fail("network: dropout has the ids of {} images, expected {}", dropout->samples.size(),
+         signal_batch(input));
+  }
   Trace trace{.mode = mode, .input = std::move(input)};
   trace.stages.reserve(stages_.size());
   const auto prepared = prepare();
   const auto output_of = [&](int64_t stage) -> const Signal& {
-    return stage == BranchPlan::kInput ? trace.input : trace.stages[stage].output;
+    return stage == BranchPlan::kInput ? trace.input : trace.stages[stage].handed_on();
   };
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     const auto inputs = inputs_of(plans_[i], output_of);
@@ -234,15 +240,50 @@ Trace Network::forward(Signal input, NormMode mode, Keep keep) {
     Buffer<float>* voltage = plans_[i].readout ? &trace.logits : nullptr;
     trace.stages.push_back(stages_[i]->forward(signals_of(inputs), numbers(i, *prepared),
                                                statistics, {mode, precision_, keep}, voltage));
+    const float probability = plans_[i].neuron.dropout;
+    if (dropout == nullptr || probability == 0.0F) continue;
+    SpikeTrain kept = kept_outputs(plans_[i], static_cast<int64_t>(i), *dropout);
+    Signal left = dropped(trace.stages[i].output, kept, probability);
+    trace.stages[i].dropped = {std::move(kept), std::move(left)};
   }
-  for (float& logit : trace.logits) logit *= readout_scale();
+  trace.logits = ReadoutMap(spec_).logits(trace.logits);
   return trace;
+}
+
+Buffer<float> Network::step_logits(const Trace& trace) const {
+  return ReadoutMap(spec_).step_logits(std::get<DenseTrain>(trace.stages.back().output).values);
+}
+
+namespace {
+
+void check_gradient(const Buffer<float>& gradient, int64_t expected) {
+  if (gradient.size() != expected) {
+    fail("network: the gradient of the logits has {} numbers, expected {}", gradient.size(),
+         expected);
+  }
+}
+
+}  // namespace
+
+void Network::backward(Trace trace, const Buffer<float>& logits_gradient,
+                       Buffer<float>* input_gradient) {
+  check_gradient(logits_gradient, trace.logits.size());
+  backward_from_readout(std::move(trace),
+                        ReadoutMap(spec_).current_gradient(logits_gradient, active_steps(spec_)),
+                        input_gradient);
+}
+
+void Network::backward_from_steps(Trace trace, const Buffer<float>& step_gradient,
+                                  Buffer<float>* input_gradient) {
+  check_gradient(step_gradient, active_steps(spec_) * trace.logits.size());
+  backward_from_readout(std::move(trace),
+                        ReadoutMap(spec_).current_gradient_of_steps(step_gradient), input_gradient);
 }
 
 // Every reader of a stage comes after it: on the way back all of them have left their part of its
 // gradient when its turn comes, and nobody needs its trace afterwards.
-void Network::backward(Trace trace, const Buffer<float>& logits_gradient,
-                       Buffer<float>* input_gradient) {
+void Network::backward_from_readout(Trace trace, Buffer<float> current_gradient,
+                                    Buffer<float>* input_gradient) {
   for (Parameter& parameter : parameters_) {
     if (parameter.gradient.empty()) parameter.gradient = Buffer<float>(parameter.value.size());
     parameter.gradient.fill(0.0F);
@@ -250,14 +291,17 @@ void Network::backward(Trace trace, const Buffer<float>& logits_gradient,
   const auto prepared = prepare();
   ArrivingGradient at_input;
   std::vector<ArrivingGradient> arriving(stages_.size());
-  arriving.back().values = logits_gradient;
-  for (float& gradient : arriving.back().values) gradient *= readout_scale();
+  arriving.back().values = std::move(current_gradient);
   const auto output_of = [&](int64_t stage) -> const Signal& {
-    return stage == BranchPlan::kInput ? trace.input : trace.stages[stage].output;
+    return stage == BranchPlan::kInput ? trace.input : trace.stages[stage].handed_on();
   };
 
   for (std::size_t i = stages_.size(); i-- > 0;) {
     const StagePlan& plan = plans_[i];
+    if (const auto& dropout = trace.stages[i].dropped) {
+      arriving[i] = {unpooled(std::move(arriving[i])), {plan.output}};
+      drop_gradient(dropout->kept, plan.neuron.dropout, arriving[i].values);
+    }
     const auto inputs = inputs_of(plan, output_of);
     Stage::Gradients gradients{.neurons = part_of<Parameter>(parameters_, ranges_[i].neurons)};
     for (std::size_t b = 0; b < plan.branches.size(); ++b) {
@@ -420,13 +464,7 @@ void Network::count_activity(std::size_t stage, int64_t first, const Signal& out
 }
 
 Buffer<float> Network::logits(const ChainState& state) const {
-  Buffer<float> logits = state.membranes.back();
-  for (float& logit : logits) logit *= readout_scale();
-  return logits;
-}
-
-float Network::readout_scale() const {
-  return readout_of(spec_).divide_by_steps ? 1.0F / static_cast<float>(spec_.steps) : 1.0F;
+  return ReadoutMap(spec_).logits(state.membranes.back());
 }
 
 }  // namespace bntt

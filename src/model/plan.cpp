@@ -5,8 +5,8 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "bntt/network_spec.h"
-#include "layers/neurons/neurons.h"
 #include "bntt/norm.h"
+#include "layers/neurons/neurons.h"
 
 namespace bntt {
 namespace {
@@ -57,6 +57,9 @@ void check_norm(const std::string& where, const NormSpec& norm) {
 }
 
 void check_neuron(const std::string& where, const NeuronSpec& neuron) {
+  if (!(neuron.dropout >= 0.0F && neuron.dropout < 1.0F)) {
+    fail("{}: dropout is {}, expected a number of at least 0 and below 1", where, neuron.dropout);
+  }
   if (neuron.kind == "relu" || neuron.kind == "none") return;
   if (neuron.kind != "if") check_fraction(where, "leak", neuron.leak);
   check_positive(where, "threshold", neuron.threshold);
@@ -134,10 +137,23 @@ class Planner {
 
   void operator()(const Readout& readout) {
     check_count("readout: classes", readout.classes, kMaxChannels);
-    StagePlan plan{.name = fmt::format("fc{}", ++dense_stages_), .readout = true};
+    check_count("readout: votes", readout.votes, kMaxChannels / readout.classes);
+    check_fraction("readout", "leak", readout.leak);
+    if (readout.synapse == SynapseKind::conv) {
+      fail("the readout has a convolution, expected a synapse dense or identity");
+    }
+    const int64_t outputs = readout.classes * readout.votes;
+    StagePlan plan{.name = fmt::format("fc{}", ++dense_stages_),
+                   .neuron = {.leak = readout.leak},
+                   .readout = true};
     add(std::move(plan),
-        {chained({.kind = SynapseKind::dense, .outputs = readout.classes, .bias = readout.bias},
-                 readout.norm, readout.source)});
+        {chained({.kind = readout.synapse, .outputs = outputs, .bias = readout.bias}, readout.norm,
+                 readout.source)});
+    const MapShape& map = plans_.back().output;
+    if (map != MapShape{outputs, 1, 1}) {
+      fail("the readout takes {} votes for each of {} classes from a map of {}, expected {}x1x1",
+           readout.votes, readout.classes, text_of(map), outputs);
+    }
   }
 
   std::vector<StagePlan> take() { return std::move(plans_); }

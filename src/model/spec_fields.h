@@ -68,6 +68,7 @@ void visit_fields(Visitor& visit, SurrogateSpec& surrogate) {
   visit("kind", surrogate.kind);
   visit("alpha", surrogate.alpha);
   visit.optional("width", surrogate.width, SurrogateSpec{}.width);
+  visit.optional("per_threshold", surrogate.per_threshold, SurrogateSpec{}.per_threshold);
 }
 
 template <class Visitor>
@@ -79,6 +80,8 @@ void visit_fields(Visitor& visit, NeuronSpec& neuron) {
   visit("reset", neuron.reset);
   visit("detach_reset", neuron.detach_reset);
   visit("surrogate", neuron.surrogate);
+  visit.optional("dropout", neuron.dropout, NeuronSpec{}.dropout);
+  visit.optional("dropout_per_step", neuron.dropout_per_step, NeuronSpec{}.dropout_per_step);
 }
 
 template <class Visitor>
@@ -113,7 +116,11 @@ void visit_fields(Visitor& visit, MaxPool& pool) {
 
 template <class Visitor>
 void visit_fields(Visitor& visit, Readout& readout) {
+  const Readout usual;
   visit("classes", readout.classes);
+  visit.optional("votes", readout.votes, usual.votes);
+  visit.optional("synapse", readout.synapse, usual.synapse);
+  visit.optional("leak", readout.leak, usual.leak);
   visit("norm", readout.norm);
   visit("divide_by_steps", readout.divide_by_steps);
   visit.optional("bias", readout.bias, false);

@@ -87,7 +87,7 @@ std::vector<Buffer<float>> Stage::backward(const Inputs& inputs, StageTrace trac
   {
     const PhaseTimer timer(plan_.name, StagePhase::neuron_backward);
     const Drive drive = drive_of(shape, trace.branches);
-    const bool in_place = !plan_.readout && arriving.pool.is_identity();
+    const bool in_place = arriving.pool.is_identity();
     gradient = in_place ? std::move(arriving.values)
                         : Buffer<float>(shape.steps * shape.batch * shape.frame());
     const kernels::SpikeGradient at_spikes{in_place ? gradient.data() : arriving.values.data(),
@@ -157,7 +157,7 @@ Signal Stage::advance(const Inputs& inputs, int64_t first, const StageNumbers& n
     for (const Signal& slice : slices) of_run.push_back(&slice);
     runs.push_back(work(of_run, first + begin, numbers, carry, constant_currents));
   }
-  return plan_.readout ? Signal{} : join_steps(runs);
+  return join_steps(runs);
 }
 
 Signal Stage::work(const Inputs& inputs, int64_t first, const StageNumbers& numbers,
@@ -270,7 +270,6 @@ SpikeTrain Stage::work_by_rows(const Inputs& inputs, int64_t first, const StageN
 // The membranes leak, and may still fire what they hold.
 Signal Stage::rest(int64_t steps, int64_t batch, const StageNumbers& numbers,
                    Buffer<float>& carry) const {
-  if (plan_.readout) return {};
   const kernels::NeuronShape shape{steps, batch, plan_.output.pixels(), plan_.output.channels};
   const auto zeros = Buffer<float>::zeros(batch * shape.frame());
   const auto nothing = Buffer<float>::zeros(steps * shape.channels);

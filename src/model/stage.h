@@ -38,8 +38,8 @@ class Stage {
     std::span<Parameter> neurons;
     std::vector<bool> wants_input;  // of each branch
   };
-  /// From the gradient at its outputs, for the readout ∂L/∂voltage [batch, class], to the gradients
-  /// of the stage's numbers; returns those at the pooled inputs of its branches, where wanted.
+  /// From the gradient at its outputs to the gradients of the stage's numbers; returns those at the
+  /// pooled inputs of its branches, where wanted.
   std::vector<Buffer<float>> backward(const Inputs& inputs, StageTrace trace,
                                       const StageNumbers& numbers, const ForwardOptions& options,
                                       ArrivingGradient arriving, const Gradients& gradients) const;

@@ -41,7 +41,9 @@ class Parts {
   Readout readout() const {
     return {.classes = options_.classes,
             .norm = options_.readout_norm,
-            .divide_by_steps = options_.divide_by_steps};
+            .divide_by_steps = options_.divide_by_steps,
+            .votes = options_.readout_votes,
+            .leak = options_.readout_leak};
   }
   NetworkSpec network(std::vector<StageSpec> hidden, const Readout& readout) const {
     hidden.emplace_back(readout);

@@ -25,6 +25,9 @@ void expect_supported(const NetworkSpec& spec, const std::vector<StagePlan>& sta
     if (branch.bias) refuse("synapses without bias only");
     if (plan.readout) {
       if (branch.norm.kind != "none") refuse("a readout without norm only");
+      if (readout_of(spec).leak != 1.0F || readout_of(spec).votes != 1) {
+        refuse("a readout without leak and votes only");
+      }
       continue;
     }
     if (branch.norm.kind != "bntt" || branch.norm.shift) refuse("BNTT without shift only");
@@ -35,8 +38,10 @@ void expect_supported(const NetworkSpec& spec, const std::vector<StagePlan>& sta
       refuse("soft resets without gradient only");
     }
     if (plan.neuron.fire != Fire::gt) refuse("neurons that fire above the threshold only");
+    if (plan.neuron.dropout != 0.0F) refuse("networks without dropout only");
     const SurrogateSpec& surrogate = plan.neuron.surrogate;
     if (surrogate.kind != SurrogateKind::triangle) refuse("the triangle surrogate only");
+    if (surrogate.per_threshold) refuse("a surrogate without the factor 1/θ only");
     if (surrogate.width != 0.0F) refuse("a surrogate as wide as the threshold only");
   }
 }

@@ -56,11 +56,12 @@ torch::Tensor spike(const torch::Tensor& membrane, const NeuronSpec& neuron,
                     const torch::Tensor& imposed) {
   const double threshold = neuron.threshold;
   const double width = neuron.surrogate.width == 0.0F ? threshold : neuron.surrogate.width;
+  const double alpha = neuron.surrogate.alpha;
   const torch::Tensor fires =
       neuron.fire == Fire::ge ? membrane >= threshold : membrane > threshold;
   const torch::Tensor value = (imposed.defined() ? imposed : fires).to(membrane.dtype());
   return SpikeFunction::apply(membrane, value.detach(), threshold, width,
-                              static_cast<double>(neuron.surrogate.alpha),
+                              neuron.surrogate.per_threshold ? alpha / threshold : alpha,
                               static_cast<int64_t>(neuron.surrogate.kind));
 }
 

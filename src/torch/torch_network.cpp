@@ -44,7 +44,7 @@ Described describe(const BranchedStage& stage) {
 
 Described describe(const Readout& readout) {
   const SynapseSpec synapse{
-      .kind = SynapseKind::dense, .outputs = readout.classes, .bias = readout.bias};
+      .kind = readout.synapse, .outputs = readout.classes * readout.votes, .bias = readout.bias};
   return {.branches = {{.source = readout.source, .synapse = synapse, .norm = readout.norm}}};
 }
 
@@ -104,10 +104,11 @@ TorchNetwork::TorchNetwork(const NetworkSpec& spec, const TorchOptions& options)
             Stage stage{.name = described.name, .neuron = described.neuron};
             if constexpr (std::is_same_v<Kind, Readout>) {
               stage.readout = true;
-              divide_by_steps_ = kind.divide_by_steps;
+              readout_ = kind;
             }
             if (stage.name.empty()) {
-              const bool dense = described.branches[0].synapse.kind == SynapseKind::dense;
+              const bool dense =
+                  stage.readout || described.branches[0].synapse.kind == SynapseKind::dense;
               stage.name = dense ? "fc" + std::to_string(++dense_layers)
                                  : "conv" + std::to_string(++convolutions);
             }
@@ -169,12 +170,17 @@ void TorchNetwork::load(const Network& network) {
 }
 
 TorchResult TorchNetwork::forward(const torch::Tensor& input, NormMode mode,
-                                  const std::vector<torch::Tensor>* imposed_spikes) {
+                                  const std::vector<torch::Tensor>* imposed_spikes,
+                                  const std::vector<torch::Tensor>* kept_outputs) {
   TorchResult result;
   const torch::Tensor whole_input =
       input.size(0) == active_steps_ ? input : input.expand({active_steps_, -1, -1, -1, -1});
   const auto output_of = [&](int64_t stage) {
-    return stage < 0 ? whole_input : result.stages[stage].output;
+    if (stage < 0) return whole_input;
+    const torch::Tensor& output = result.stages[stage].output;
+    const torch::Tensor mask = kept_outputs != nullptr ? kept_outputs->at(stage) : torch::Tensor();
+    if (!mask.defined()) return output;
+    return output * mask / (1.0 - static_cast<double>(stages_[stage].neuron.dropout));
   };
   for (std::size_t index = 0; index < stages_.size(); ++index) {
     Stage& stage = stages_[index];
@@ -192,8 +198,13 @@ TorchResult TorchNetwork::forward(const torch::Tensor& input, NormMode mode,
       drive = drive.defined() ? drive + normalised : normalised;
     }
     if (stage.readout) {
-      const torch::Tensor voltage = drive.sum(0).flatten(1);
-      result.logits = divide_by_steps_ ? voltage / static_cast<double>(steps_) : voltage;
+      result.step_logits =
+          drive.flatten(2).unflatten(2, {readout_.classes, readout_.votes}).mean(3);
+      torch::Tensor voltage = torch::zeros_like(result.step_logits[0]);
+      for (int64_t i = 0; i < active_steps_; ++i) {
+        voltage = static_cast<double>(readout_.leak) * voltage + result.step_logits[i];
+      }
+      result.logits = readout_.divide_by_steps ? voltage / static_cast<double>(steps_) : voltage;
     } else {
       const torch::Tensor imposed =
           imposed_spikes != nullptr ? imposed_spikes->at(index) : torch::Tensor();

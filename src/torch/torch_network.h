@@ -27,7 +27,8 @@ struct TorchStageResult {
 
 struct TorchResult {
   std::vector<TorchStageResult> stages;
-  torch::Tensor logits;  ///< [batch, class]
+  torch::Tensor logits;       ///< [batch, class]
+  torch::Tensor step_logits;  ///< [step, batch, class]
 };
 
 /// The network of a NetworkSpec in PyTorch's plain way, sharing nothing with our layers:
@@ -45,8 +46,11 @@ class TorchNetwork : public torch::nn::Module {
   /// `input`: [active step, batch, channel, y, x], or one step that stands for all. With
   /// `imposed_spikes` (one tensor per hidden stage, undefined where it does not spike) those are
   /// handed on and reset the membranes, while gradients come from the oracle's own membranes.
+  /// With `kept` (as many, 0 or 1, of one step or all; undefined where nothing is dropped), outputs
+  /// are handed on times kept/(1 − p).
   TorchResult forward(const torch::Tensor& input, NormMode mode,
-                      const std::vector<torch::Tensor>* imposed_spikes = nullptr);
+                      const std::vector<torch::Tensor>* imposed_spikes = nullptr,
+                      const std::vector<torch::Tensor>* kept = nullptr);
 
   struct Branch {
     std::vector<int64_t> sources;  ///< stages whose outputs are added up; -1: the input
@@ -73,7 +77,7 @@ class TorchNetwork : public torch::nn::Module {
   int64_t steps_ = 0;
   int64_t active_steps_ = 0;
   Propagation propagation_ = Propagation::instant;
-  bool divide_by_steps_ = true;
+  Readout readout_;
   TorchOptions options_;
   std::vector<Stage> stages_;
 };

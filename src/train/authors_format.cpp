@@ -41,6 +41,10 @@ void expect_expressible(const Network& network) {
       fail("{}: the authors' models have {} there, this network has another norm", plan.name,
            plan.readout ? "no norm" : "BNTT");
     }
+    if (plan.readout && plan.output.channels != classes_of(network.spec())) {
+      fail("{}: the authors' models have one output for each class, this network has {}", plan.name,
+           readout_of(network.spec()).votes);
+    }
     if (!plan.readout && plan.neuron.kind != "lif" && plan.neuron.kind != "if") {
       fail("{}: the authors' models have LIF neurons, this network has '{}'", plan.name,
            plan.neuron.kind);

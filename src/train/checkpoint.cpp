@@ -11,8 +11,6 @@ namespace {
 
 constexpr const char* kPositionKey = "bntt.position";
 
-std::string velocity_name(const Parameter& parameter) { return "optimizer." + parameter.name; }
-
 Json to_json(const LossSums& sums) {
   return {{"loss", sums.loss}, {"correct", sums.correct}, {"images", sums.images}};
 }
@@ -58,31 +56,37 @@ TrainPosition position_from_text(const std::string& text, const std::string& ori
 
 }  // namespace
 
-TensorFile pack_checkpoint(const Network& network, const ModelCard& card, const Sgd* sgd,
-                           const TrainPosition* position) {
+TensorFile pack_checkpoint(const Network& network, const ModelCard& card,
+                           const Optimizer* optimizer, const TrainPosition* position) {
   TensorFile file = pack_model(network, card);
   if (position != nullptr) file.metadata[kPositionKey] = position_text(*position);
-  if (sgd != nullptr) {
+  if (optimizer == nullptr) return file;
+  for (const Optimizer::Memory& memory : optimizer->memories()) {
     for (std::size_t i = 0; i < network.parameters().size(); ++i) {
       const Parameter& parameter = network.parameters()[i];
-      file.tensors.push_back(
-          float_tensor(velocity_name(parameter), parameter.pytorch_shape,
-                       to_pytorch_order(parameter, sgd->velocities()[i]).span()));
+      file.tensors.push_back(float_tensor(memory.prefix + parameter.name, parameter.pytorch_shape,
+                                          to_pytorch_order(parameter, memory.values[i]).span()));
     }
   }
   return file;
 }
 
 TrainPosition unpack_training(const TensorFile& file, const std::string& origin,
-                              const Network& network, Sgd& sgd) {
+                              const Network& network, Optimizer& optimizer) {
   const TrainPosition position =
       position_from_text(model_metadata(file, kPositionKey, origin), origin);
-  std::vector<Buffer<float>> velocities;
-  for (const Parameter& parameter : network.parameters()) {
-    velocities.push_back(from_pytorch_order(
-        parameter, tensor_values(file, origin, velocity_name(parameter), parameter.pytorch_shape)));
+  // Everything is read before anything is set: a refused file changes nothing.
+  std::vector<Optimizer::Memory> memories;
+  for (const Optimizer::Memory& memory : optimizer.memories()) {
+    Optimizer::Memory& read = memories.emplace_back(Optimizer::Memory{.prefix = memory.prefix});
+    for (const Parameter& parameter : network.parameters()) {
+      read.values.push_back(from_pytorch_order(
+          parameter,
+          tensor_values(file, origin, memory.prefix + parameter.name, parameter.pytorch_shape)));
+    }
   }
-  sgd.velocities() = std::move(velocities);
+  optimizer.memories() = std::move(memories);
+  optimizer.set_steps_done(position.step);
   return position;
 }
 

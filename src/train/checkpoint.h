@@ -7,7 +7,7 @@
 #include "bntt/model.h"
 #include "model/model_file.h"
 #include "model/run_paths.h"
-#include "train/sgd.h"
+#include "train/optimizer.h"
 
 namespace bntt {
 
@@ -38,15 +38,15 @@ struct TrainPosition {
   std::string settings;    ///< see lasting_settings; empty: not known
 };
 
-/// A model file with the state of training. `sgd` and `position` are left out of a file for
+/// A model file with the state of training. `optimizer` and `position` are left out of a file for
 /// inference.
-TensorFile pack_checkpoint(const Network& network, const ModelCard& card, const Sgd* sgd,
-                           const TrainPosition* position);
+TensorFile pack_checkpoint(const Network& network, const ModelCard& card,
+                           const Optimizer* optimizer, const TrainPosition* position);
 
 /// Fills the optimiser; returns the position. Throws Error, beginning with `origin`, unless the
 /// file holds the training state of exactly this network.
 TrainPosition unpack_training(const TensorFile& file, const std::string& origin,
-                              const Network& network, Sgd& sgd);
+                              const Network& network, Optimizer& optimizer);
 
 /// Whether a run directory has files of this name, half-written ones included.
 bool is_run_file(std::string_view name);

@@ -2,11 +2,15 @@
 
 #include <algorithm>
 
+#include "base/kinds.h"
 #include "bntt/zoo.h"
+#include "layers/loss.h"
 #include "model/spec_fields.h"
 #include "toml/toml.h"
 #include "train/foreign_names.h"
+#include "train/optimizer.h"
 #include "train/precision_names.h"
+#include "train/schedule.h"
 
 namespace bntt {
 
@@ -50,9 +54,12 @@ void visit_fields(Visitor& visit, ModelConfig& model) {
   visit("norm_alpha", model.norm_alpha, at_least(0));
   visit.name("readout_norm", model.readout_norm, names_of(norm_kinds()));
   visit("divide_by_steps", model.divide_by_steps);
+  visit("readout_leak", model.readout_leak, above_up_to(0, 1));
+  visit("readout_votes", model.readout_votes, between(1, 1024));
   visit.name("neuron", model.neuron, names_of(neuron_kinds()));
   visit("leak", model.leak, above_up_to(0, 1));
   visit("threshold", model.threshold, above(0));
+  visit("thresholds", model.thresholds, above(0));
   visit("fire", model.fire);
   visit("reset", model.reset);
   visit("detach_reset", model.detach_reset);
@@ -60,6 +67,9 @@ void visit_fields(Visitor& visit, ModelConfig& model) {
   visit("surrogate", model.surrogate);
   visit("surrogate_alpha", model.surrogate_alpha, above(0));
   visit("surrogate_width", model.surrogate_width, at_least(0));
+  visit("surrogate_per_threshold", model.surrogate_per_threshold);
+  visit("dropout", model.dropout, from_below(0, 1));
+  visit("dropout_per_step", model.dropout_per_step);
 }
 
 template <class Visitor>
@@ -71,13 +81,28 @@ template <class Visitor>
 void visit_fields(Visitor& visit, TrainConfig& train) {
   visit("epochs", train.epochs, between(0, 1e6));
   visit("batch", train.batch, between(1, 1 << 20));
+  visit.name("optimizer", train.optimizer, kind_names(optimizer_table()));
   visit("learning_rate", train.learning_rate, above(0));
   visit("momentum", train.momentum, from_below(0, 1));
+  visit("beta1", train.beta1, from_below(0, 1));
+  visit("beta2", train.beta2, from_below(0, 1));
+  visit("epsilon", train.epsilon, above(0));
+  visit("amsgrad", train.amsgrad);
   visit("weight_decay", train.weight_decay, at_least(0));
   visit("decay_gamma", train.decay_gamma);
+  visit.name("schedule", train.schedule, kind_names(schedule_table()));
   visit("drops", train.drops, inside(0, 1));
   visit("drop_factor", train.drop_factor, above_up_to(0, 1));
+  visit("final_learning_rate", train.final_learning_rate, at_least(0));
+  visit("cosine_epochs", train.cosine_epochs, at_least(0));
+  visit("one_cycle_rise", train.one_cycle_rise, inside(0, 1));
+  visit("one_cycle_start_divisor", train.one_cycle_start_divisor, at_least(1));
+  visit("one_cycle_end_divisor", train.one_cycle_end_divisor, at_least(1));
   visit("warmup_epochs", train.warmup_epochs, at_least(0));
+  visit.name("loss", train.loss, kind_names(loss_table()));
+  visit("label_smoothing", train.label_smoothing, from_below(0, 1));
+  visit("tet_share", train.tet_share, between(0, 1));
+  visit("tet_target", train.tet_target);
   visit("clip_norm", train.clip_norm, at_least(0));
   visit("precision", train.precision);
   visit("break_even", train.break_even, at_least(0));
@@ -104,12 +129,20 @@ void visit_fields(Visitor& visit, RunConfig& config) {
 namespace {
 
 // What no single field shows.
-void check_drops(const RunConfig& config, const std::string& origin) {
-  const std::vector<double>& drops = config.train.drops;
+void check_schedule(const RunConfig& config, const std::string& origin) {
+  const TrainConfig& train = config.train;
+  const std::vector<double>& drops = train.drops;
   const auto wrong = std::adjacent_find(drops.begin(), drops.end(), std::greater_equal<>());
   if (wrong != drops.end()) {
     fail("{}: train.drops has {} before {}, expected ascending fractions", origin, *wrong,
          *(wrong + 1));
+  }
+  const auto& schedule = find_kind<ScheduleEntry>("schedule", train.schedule, schedule_table());
+  if (!schedule.warms_up && train.warmup_epochs > 0.0) {
+    fail(
+        "{}: train.warmup_epochs is {}, expected 0, since the schedule '{}' begins with a rise of "
+        "its own",
+        origin, train.warmup_epochs, train.schedule);
   }
 }
 
@@ -203,7 +236,7 @@ RunConfig config_from_toml(std::string_view text, const std::string& origin) {
   const Json sections = parse_toml(text, origin);
   refuse_foreign_names(sections, origin);
   read_fields(sections, config, origin);
-  check_drops(config, origin);
+  check_schedule(config, origin);
   refuse_ignored_model(config, origin);
   return config;
 }
@@ -244,7 +277,7 @@ void apply_setting(RunConfig& config, std::string_view setting, const std::strin
   }
   RunConfig changed = config;
   read_fields(change, changed, origin);
-  check_drops(changed, origin);
+  check_schedule(changed, origin);
   config = std::move(changed);
 }
 
@@ -269,6 +302,30 @@ void keep_measured_statistics(const DatasetSplits& data, RunConfig& config) {
   if (!config.data.mean) config.data.mean = data.normalisation.mean;
   if (!config.data.deviation) config.data.deviation = data.normalisation.deviation;
 }
+
+namespace {
+
+/// Of the stages that have neurons, in their order; an empty list leaves them all.
+void set_thresholds(const std::vector<float>& thresholds, NetworkSpec& spec) {
+  std::vector<NeuronSpec*> neurons;
+  for (StageSpec& any : spec.stages) {
+    std::visit(
+        [&](auto& stage) {
+          if constexpr (requires { stage.neuron; }) {
+            if (stage.neuron.kind != "none") neurons.push_back(&stage.neuron);
+          }
+        },
+        any);
+  }
+  if (thresholds.empty()) return;
+  if (thresholds.size() != neurons.size()) {
+    fail("model.thresholds has {} numbers, expected {}, one for each stage of neurons",
+         thresholds.size(), neurons.size());
+  }
+  for (std::size_t i = 0; i < neurons.size(); ++i) neurons[i]->threshold = thresholds[i];
+}
+
+}  // namespace
 
 NetworkSpec network_of(const RunConfig& config, const MapShape& input, int64_t classes) {
   NetworkSpec spec;
@@ -300,7 +357,10 @@ NetworkSpec network_of(const RunConfig& config, const MapShape& input, int64_t c
                                .detach_reset = model.detach_reset,
                                .surrogate = {.kind = model.surrogate,
                                              .alpha = model.surrogate_alpha,
-                                             .width = model.surrogate_width}};
+                                             .width = model.surrogate_width,
+                                             .per_threshold = model.surrogate_per_threshold},
+                               .dropout = model.dropout,
+                               .dropout_per_step = model.dropout_per_step};
     spec = zoo_network(model.name, {.input = input,
                                     .classes = classes,
                                     .steps = model.steps,
@@ -309,7 +369,10 @@ NetworkSpec network_of(const RunConfig& config, const MapShape& input, int64_t c
                                     .norm = norm,
                                     .neuron = neuron,
                                     .readout_norm = readout_norm,
-                                    .divide_by_steps = model.divide_by_steps});
+                                    .divide_by_steps = model.divide_by_steps,
+                                    .readout_leak = model.readout_leak,
+                                    .readout_votes = model.readout_votes});
+    set_thresholds(model.thresholds, spec);
   }
   plan_stages(spec);
   return spec;

@@ -51,9 +51,12 @@ struct ModelConfig {
   float norm_alpha = 0.0F;  ///< tdbn's; 0: 1/√ of the stage's branches
   std::string readout_norm = "none";
   bool divide_by_steps = true;
+  float readout_leak = 1.0F;
+  int64_t readout_votes = 1;  ///< outputs of each class, whose mean is its logit
   std::string neuron = "lif";
   float leak = 0.95F;
   float threshold = 1.0F;
+  std::vector<float> thresholds;  ///< instead of it, one for each stage of neurons
   Fire fire = Fire::gt;
   Reset reset = Reset::soft;
   bool detach_reset = true;
@@ -61,6 +64,9 @@ struct ModelConfig {
   SurrogateKind surrogate = SurrogateKind::triangle;
   float surrogate_alpha = 0.3F;
   float surrogate_width = 0.0F;  ///< volts; 0: the threshold
+  bool surrogate_per_threshold = false;
+  float dropout = 0.0F;  ///< in training, the share of every stage's neurons
+  bool dropout_per_step = false;
   bool operator==(const ModelConfig&) const = default;
 };
 
@@ -73,14 +79,29 @@ struct EncoderConfig {
 struct TrainConfig {
   int64_t epochs = 100;
   int64_t batch = 128;
+  std::string optimizer = "sgd";  ///< a name of optimizer_table()
   double learning_rate = 0.3;
-  double momentum = 0.9;
+  double momentum = 0.9;  ///< of sgd
+  double beta1 = 0.9;     ///< of adam, as are the next three
+  double beta2 = 0.999;
+  double epsilon = 1e-8;
+  bool amsgrad = false;
   double weight_decay = 5e-4;
   bool decay_gamma = true;
-  std::vector<double> drops = {0.5, 0.7, 0.9};  ///< fractions of the epochs, ascending
+  std::string schedule = "steps";               ///< a name of schedule_table()
+  std::vector<double> drops = {0.5, 0.7, 0.9};  ///< of `steps`: fractions of the epochs, ascending
   double drop_factor = 0.1;
+  double final_learning_rate = 0.0;  ///< of `cosine`
+  double cosine_epochs = 0.0;        ///< half a period of `cosine`; 0: all that is left
+  double one_cycle_rise = 0.3;       ///< fraction of the epochs
+  double one_cycle_start_divisor = 25.0;
+  double one_cycle_end_divisor = 1e4;  ///< from the first rate to the last
   double warmup_epochs = 0.0;
-  double clip_norm = 0.0;  ///< 0: off
+  std::string loss = "cross-entropy";  ///< a name of loss_table()
+  double label_smoothing = 0.0;
+  double tet_share = 0.05;  ///< of loss `tet`: η
+  double tet_target = 1.0;  ///< of loss `tet`: φ
+  double clip_norm = 0.0;   ///< 0: off
   int64_t seed = 1;
   Precision precision = Precision::mixed;
   /// Densities above which convolutions go dense, see BreakEven: forward and weight gradient for

@@ -65,7 +65,7 @@ Evaluation evaluate(const Network& network, const ImageSet& images, SampleRange 
         &result.activity);
     Buffer<float> logits = network.logits(state);
     for (float& logit : logits) logit *= rescale;
-    const CrossEntropy loss = cross_entropy(logits, batch.labels);
+    const Loss loss = cross_entropy(logits, batch.labels);
     result.sums.loss += loss.loss * static_cast<double>(batch.size());
     result.sums.correct += loss.correct;
     result.sums.images += batch.size();

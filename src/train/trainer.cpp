@@ -20,14 +20,25 @@
 namespace bntt {
 namespace {
 
-SgdOptions sgd_options(const TrainConfig& train) {
+OptimizerOptions optimizer_options(const TrainConfig& train) {
   return {.momentum = train.momentum,
           .weight_decay = train.weight_decay,
           .decay_gamma = train.decay_gamma,
-          .clip_norm = train.clip_norm};
+          .clip_norm = train.clip_norm,
+          .beta1 = train.beta1,
+          .beta2 = train.beta2,
+          .epsilon = train.epsilon,
+          .amsgrad = train.amsgrad};
 }
 
-void add(LossSums& sums, const CrossEntropy& loss, int64_t images) {
+LossOptions loss_options(const TrainConfig& train) {
+  return {.kind = train.loss,
+          .smoothing = train.label_smoothing,
+          .tet_share = train.tet_share,
+          .tet_target = train.tet_target};
+}
+
+void add(LossSums& sums, const Loss& loss, int64_t images) {
   sums.loss += loss.loss * static_cast<double>(images);
   sums.correct += loss.correct;
   sums.images += images;
@@ -76,7 +87,8 @@ Trainer::Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bo
       card_(card_of(config_, data)),
       network_(network_of(config_, data.train.shape, data.train.classes),
                static_cast<uint64_t>(config_.train.seed)),
-      sgd_(network_, sgd_options(config_.train)) {
+      optimizer_(
+          make_optimizer(config_.train.optimizer, network_, optimizer_options(config_.train))) {
   if (split_.train.size() < config_.train.batch) {
     fail("train.batch is {}, expected at most the {} training images", config_.train.batch,
          split_.train.size());
@@ -118,7 +130,7 @@ void Trainer::go_on() {
   const std::string origin = paths_.checkpoint().string();
   const TensorFile file = load_checkpoint(paths_, paths_.checkpoint());
   unpack_network(file, origin, network_);
-  position_ = unpack_training(file, origin, network_, sgd_);
+  position_ = unpack_training(file, origin, network_, *optimizer_);
   expect_unedited_settings(paths_, position_.settings);
   expect_same_images(origin);
   expect_same_classes(card_in(file, origin).value_or(card_), origin);
@@ -183,15 +195,22 @@ TrainEnd Trainer::run(const TrainHooks& hooks) {
 void Trainer::train_batch(const Batch& batch, const TrainHooks& hooks) {
   const double learning_rate = learning_rate_at(config_.train, position_.step, steps_per_epoch());
   const auto seed = static_cast<uint64_t>(config_.train.seed);
-  Trace trace = network_.forward(encode(batch, active_steps(network_.spec()), card_.input.encoder,
-                                        seed, static_cast<uint32_t>(position_.epoch)),
-                                 NormMode::batch, Keep::for_backward);
-  const CrossEntropy loss = cross_entropy(trace.logits, batch.labels);
+  const auto epoch = static_cast<uint32_t>(position_.epoch);
+  const DropoutDraws dropout{seed, epoch, batch.sample_ids};
+  Trace trace = network_.forward(
+      encode(batch, active_steps(network_.spec()), card_.input.encoder, seed, epoch),
+      NormMode::batch, Keep::for_backward, &dropout);
+  const Loss loss = loss_of(loss_options(config_.train),
+                            {trace.logits, network_.step_logits(trace)}, batch.labels);
   if (!std::isfinite(loss.loss)) fail_as_diverged("the loss", loss.loss);
   const bool logged = position_.step == 0 || (position_.step + 1) % config_.run.log_steps == 0;
   const auto densities = logged ? stage_densities(network_, trace) : std::vector<double>();
-  network_.backward(std::move(trace), loss.gradient);
-  sgd_.step(network_, learning_rate);
+  if (loss.of_steps) {
+    network_.backward_from_steps(std::move(trace), loss.gradient);
+  } else {
+    network_.backward(std::move(trace), loss.gradient);
+  }
+  optimizer_->step(network_, learning_rate);
   expect_finite_numbers();
 
   add(position_.since_log, loss, batch.size());
@@ -304,7 +323,7 @@ void Trainer::save() {
   card_.training.epochs = position_.epoch;
   card_.training.validation_accuracy.reset();
   card_.training.validation_images = 0;
-  save_checkpoint(paths_, pack_checkpoint(network_, card_, &sgd_, &position_));
+  save_checkpoint(paths_, pack_checkpoint(network_, card_, optimizer_.get(), &position_));
 }
 
 Evaluation Trainer::test(const TrainHooks& hooks) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -12,8 +13,8 @@
 #include "train/checkpoint.h"
 #include "train/config.h"
 #include "train/evaluate.h"
+#include "train/optimizer.h"
 #include "train/run_lock.h"
-#include "train/sgd.h"
 #include "train/start_from.h"
 
 namespace bntt {
@@ -104,7 +105,7 @@ class Trainer {
   Split split_;
   ModelCard card_;
   Network network_;
-  Sgd sgd_;
+  std::unique_ptr<Optimizer> optimizer_;
   TrainPosition position_;
   std::optional<TakenNumbers> taken_;
   std::optional<LineLog> metrics_;

@@ -11,7 +11,7 @@ Trace run_training(Workload& workload) {
   Trace trace = workload.network.forward(
       encode(workload.images, active_steps(workload.network.spec()), workload.encoder, kSeed, 0),
       NormMode::batch);
-  const CrossEntropy loss = cross_entropy(trace.logits, workload.images.labels);
+  const Loss loss = cross_entropy(trace.logits, workload.images.labels);
   workload.network.backward(trace, loss.gradient);
   return trace;
 }

@@ -32,12 +32,16 @@ std::string contents(int descriptor) {
 
 // Between fork and exec only what is safe after a fork of a program with threads.
 [[noreturn]] void become(const char* program, char* const* arguments, char* const* environment,
-                         int out, int error, const std::optional<uint64_t>& largest_file) {
+                         int out, int error, const ProcessOptions& options) {
   dup2(out, STDOUT_FILENO);
   dup2(error, STDERR_FILENO);
-  if (largest_file) {
-    const rlimit limit{*largest_file, *largest_file};
+  if (options.largest_file) {
+    const rlimit limit{*options.largest_file, *options.largest_file};
     setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  if (options.most_memory) {
+    const rlimit limit{*options.most_memory, *options.most_memory};
+    setrlimit(RLIMIT_AS, &limit);
   }
   execve(program, arguments, environment);
   _exit(127);
@@ -73,7 +77,7 @@ Process::Process(const std::vector<std::string>& arguments, const ProcessOptions
   if (child_ < 0) throw std::runtime_error("fork failed");
   if (child_ == 0) {
     become(options.program.c_str(), argument_list.data(), environment_list.data(), out_, error_,
-           options.largest_file);
+           options);
   }
 }
 

@@ -14,6 +14,7 @@ struct ProcessOptions {
   std::vector<std::string> environment;  ///< "NAME=value", beside those of the test
   std::string output;                    ///< a file for the output; empty: it is kept
   std::optional<uint64_t> largest_file;  ///< files cannot grow beyond: a disk that fills up
+  std::optional<uint64_t> most_memory;   ///< of addresses: a machine with so many bytes
   std::string program = BNTT_PROGRAM;
 };
 

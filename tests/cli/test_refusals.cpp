@@ -212,14 +212,15 @@ TEST_F(Refusals, ACheckpointThatWasCutShort) {
                                     size - 10, size)));
 }
 
-// The sum over its steps of what one stage keeps is larger than any machine's memory.
 TEST_F(Refusals, TooLittleMemoryWithAnEstimate) {
+  const ProcessOptions small_machine{.most_memory = uint64_t{1} << 30};
   EXPECT_THAT(
-      refused(train_arguments(
-          "large", {"--set", "model.steps=60000", "--set", "model.width=8", "--set",
-                    "model.norm=none", "--set", "encoder.kind=direct", "--set", "train.batch=36",
-                    "--set", "train.break_even=[0.1,0.1]"})),
-      AllOf(HasSubstr("not enough memory: training 36 images at once over 60000 steps takes about"),
+      refused(train_arguments("large", {"--set", "model.steps=2000", "--set", "model.width=1",
+                                        "--set", "model.norm=none", "--set", "encoder.kind=direct",
+                                        "--set", "train.batch=36", "--set",
+                                        "train.break_even=[0.1,0.1]", "--threads", "1"}),
+              small_machine),
+      AllOf(HasSubstr("not enough memory: training 36 images at once over 2000 steps takes about"),
             HasSubstr("GB; a smaller train.batch")));
 }
 

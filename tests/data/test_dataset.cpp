@@ -1,26 +1,27 @@
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <algorithm>
 
 #include "fixtures.h"
 
 namespace bntt {
 namespace {
 
-using ::testing::ElementsAre;
 using testing::refusal;
 using testing::TemporaryDirectory;
 
 TEST(Dataset, RefusesAnUnknownNameWithTheNearest) {
-  EXPECT_THAT(dataset_names(),
-              ElementsAre("cifar10", "cifar100", "dvs-cifar10", "dvs-gesture", "event-folder",
-                          "fashion-mnist", "folder", "mnist", "nmnist", "tiny-imagenet"));
+  const std::vector<std::string> names = dataset_names();
+  EXPECT_THAT(names, ::testing::IsSupersetOf({"cifar10", "fashion-mnist", "nmnist"}));
+  EXPECT_TRUE(std::ranges::is_sorted(names));
   EXPECT_EQ(refusal([] { open_dataset("fashon-mnist", "."); }),
-            "unknown data set 'fashon-mnist', expected one of cifar10, cifar100, dvs-cifar10, "
-            "dvs-gesture, event-folder, fashion-mnist, folder, mnist, nmnist, tiny-imagenet, did "
-            "you mean "
-            "'fashion-mnist'?");
+            fmt::format("unknown data set 'fashon-mnist', expected one of {}, did you mean "
+                        "'fashion-mnist'?",
+                        fmt::join(names, ", ")));
   EXPECT_THAT(refusal([] { open_dataset("imagenet-21k", "."); }),
-              ::testing::EndsWith("nmnist, tiny-imagenet"));
+              ::testing::EndsWith(fmt::format("{}", fmt::join(names, ", "))));
 }
 
 TEST(Dataset, RefusesOptionsThatItDoesNotHave) {

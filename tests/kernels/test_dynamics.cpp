@@ -59,6 +59,23 @@ TEST(Dynamics, FireAboveOrAlsoAtTheThreshold) {
   }
 }
 
+// Rathi's linear surrogate: 0.3 max(0, 1 − |v/θ − 1|)/θ.
+TEST(Dynamics, SurrogatesMayHaveTheFactorOneOverTheThreshold) {
+  const auto slope = [](float threshold, float v) {
+    return dynamics_of(
+               {.threshold = threshold, .surrogate = {.alpha = 0.3F, .per_threshold = true}},
+               Propagation::delayed)
+        .spike_slope(v);
+  };
+  EXPECT_FLOAT_EQ(slope(0.5F, 0.5F), 0.6F);
+  EXPECT_FLOAT_EQ(slope(0.5F, 0.7F), 0.36F);
+  EXPECT_FLOAT_EQ(slope(4.0F, 4.0F), 0.075F);
+  const Dynamics moved =
+      dynamics_of({.surrogate = {.alpha = 0.3F, .per_threshold = true}}, Propagation::delayed)
+          .with_threshold(4.0F);
+  EXPECT_FLOAT_EQ(moved.spike_slope(4.0F), 0.075F);
+}
+
 TEST(Dynamics, SurrogateIsAsWideAsItsWidth) {
   const auto slope = [](SurrogateKind kind, float width, float v) {
     return dynamics_of({.threshold = 2.0F, .surrogate = {kind, /*alpha=*/0.5F, width}},

@@ -52,14 +52,16 @@ std::vector<Dynamics> every_dynamics() {
                                          SurrogateKind::arctan, SurrogateKind::rectangle}) {
           // Numbers to the kernels, not variants: they can change together.
           for (const auto& [fire, width] : {std::pair{Fire::gt, 0.0F}, {Fire::ge, 1.4F}}) {
-            result.push_back(
-                dynamics_of({.leak = 0.95F,
-                             .threshold = 0.9F,
-                             .fire = fire,
-                             .reset = reset,
-                             .detach_reset = detach,
-                             .surrogate = {.kind = kind, .alpha = 0.3F, .width = width}},
-                            propagation));
+            result.push_back(dynamics_of({.leak = 0.95F,
+                                          .threshold = 0.9F,
+                                          .fire = fire,
+                                          .reset = reset,
+                                          .detach_reset = detach,
+                                          .surrogate = {.kind = kind,
+                                                        .alpha = 0.3F,
+                                                        .width = width,
+                                                        .per_threshold = width > 0.0F}},
+                                         propagation));
           }
         }
       }

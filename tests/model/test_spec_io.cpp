@@ -1,3 +1,4 @@
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <rapidcheck.h>
@@ -34,8 +35,21 @@ NormSpec any_norm() {
           .alpha = any({0.0F, positive()})};
 }
 
+std::vector<std::string> names_of(const std::vector<KindInfo>& kinds) {
+  std::vector<std::string> names;
+  for (const KindInfo& kind : kinds) names.push_back(kind.name);
+  return names;
+}
+
+std::string any_spiking_neuron() {
+  std::vector<std::string> names = names_of(neuron_kinds());
+  std::erase_if(
+      names, [](const std::string& kind) { return !StagePlan{.neuron = {.kind = kind}}.spikes(); });
+  return *rc::gen::elementOf(names);
+}
+
 NeuronSpec any_neuron(bool ann) {
-  return {.kind = ann ? "relu" : any({"lif", "if", "plif"}),
+  return {.kind = ann ? "relu" : any_spiking_neuron(),
           .leak = 0.99F * fraction(),
           .threshold = positive(),
           .fire = any({Fire::gt, Fire::ge}),
@@ -44,7 +58,10 @@ NeuronSpec any_neuron(bool ann) {
           .surrogate = {.kind = any({SurrogateKind::triangle, SurrogateKind::sigmoid,
                                      SurrogateKind::arctan, SurrogateKind::rectangle}),
                         .alpha = positive(),
-                        .width = any({0.0F, positive()})}};
+                        .width = any({0.0F, positive()}),
+                        .per_threshold = *rc::gen::arbitrary<bool>()},
+          .dropout = any({0.0F, 0.99F * fraction()}),
+          .dropout_per_step = *rc::gen::arbitrary<bool>()};
 }
 
 /// Two branches whose maps agree, and a stage that adds their spikes up.
@@ -89,7 +106,11 @@ NetworkSpec any_network() {
   for (int64_t i = count(0, 4); i > 0; --i) {
     spec.stages.emplace_back(Dense{count(1, 100), any_norm(), any_neuron(ann)});
   }
-  spec.stages.emplace_back(Readout{count(1, 100), any_norm(), *rc::gen::arbitrary<bool>()});
+  spec.stages.emplace_back(Readout{.classes = count(1, 100),
+                                   .norm = any_norm(),
+                                   .divide_by_steps = *rc::gen::arbitrary<bool>(),
+                                   .votes = count(1, 5),
+                                   .leak = fraction()});
   return spec;
 }
 
@@ -150,8 +171,9 @@ TEST(SpecIo, DefaultsNeedNotBeWritten) {
 
 TEST(SpecIo, MistakesAreNamed) {
   EXPECT_EQ(complaint("[[stages]]\ntype = \"conv3x3\"\nnorm = { kind = \"bnt\" }"),
-            "net.toml: stages[0].norm.kind is the string \"bnt\", expected one of none, bntt, bn, "
-            "bn-time, layer, tdbn, tebn, did you mean 'bntt'?");
+            fmt::format("net.toml: stages[0].norm.kind is the string \"bnt\", expected one of {}, "
+                        "did you mean 'bntt'?",
+                        fmt::join(names_of(norm_kinds()), ", ")));
   EXPECT_EQ(complaint("[[stages]]\ntype = \"conv5\""),
             "net.toml: stages[0].type is the string \"conv5\", expected one of conv3x3, dense, "
             "avg-pool, readout, conv, sum-pool, max-pool, stage, did you mean 'conv'?");

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/random.h"
-#include "layers/neurons/neurons.h"
 #include "bntt/norm.h"
+#include "layers/neurons/neurons.h"
 
 namespace bntt {
 
@@ -19,7 +19,9 @@ NetworkSpec small_network(const SmallNetwork& options) {
                      Dense{.features = 11, .norm = options.norm, .neuron = options.neuron},
                      Readout{.classes = 4,
                              .norm = options.readout_norm,
-                             .divide_by_steps = options.divide_by_steps}}};
+                             .divide_by_steps = options.divide_by_steps,
+                             .votes = options.readout_votes,
+                             .leak = options.readout_leak}}};
 }
 
 Buffer<float> random_values(int64_t size, float low, float high, uint64_t seed) {

@@ -25,6 +25,8 @@ struct SmallNetwork {
   NormSpec readout_norm = {.kind = "none"};
   bool divide_by_steps = true;
   int64_t pool = 2;
+  float readout_leak = 1.0F;
+  int64_t readout_votes = 1;
 };
 NetworkSpec small_network(const SmallNetwork& options);
 

@@ -24,6 +24,14 @@ std::vector<torch::Tensor> spikes_of(const Trace& trace, torch::Dtype dtype) {
   return spikes;
 }
 
+std::vector<torch::Tensor> kept_in(const Trace& trace, torch::Dtype dtype) {
+  std::vector<torch::Tensor> kept;
+  for (const StageTrace& stage : trace.stages) {
+    kept.push_back(stage.dropped ? to_tensor(stage.dropped->kept, dtype) : torch::Tensor());
+  }
+  return kept;
+}
+
 bool is_active(const StagePlan& plan, int64_t step) {
   return step >= plan.first_step && step < plan.first_step + plan.active_steps;
 }
@@ -37,13 +45,15 @@ double relative_error(const torch::Tensor& ours, const torch::Tensor& oracle) {
   return difference / size;
 }
 
-ImposedRun::ImposedRun(Network& network, const Signal& input, NormMode mode)
+ImposedRun::ImposedRun(Network& network, const Signal& input, NormMode mode,
+                       const DropoutDraws* dropout)
     : network_(network), oracle_(network.spec()), statistics_before_(network.statistics()) {
   oracle_.load(network);
-  trace_ = network.forward(input, mode);
+  trace_ = network.forward(input, mode, Keep::everything, dropout);
   input_ = to_tensor(input, oracle_.dtype()).requires_grad_();
   const std::vector<torch::Tensor> imposed = spikes_of(trace_, oracle_.dtype());
-  result_ = oracle_.forward(input_, mode, &imposed);
+  const std::vector<torch::Tensor> kept = kept_in(trace_, oracle_.dtype());
+  result_ = oracle_.forward(input_, mode, &imposed, &kept);
   for (const TorchStageResult& stage : result_.stages) {
     for (const torch::Tensor& current : stage.currents) current.retain_grad();
   }
@@ -130,10 +140,14 @@ const StagePlan& ImposedRun::stage_of(const std::string& name) const {
 }
 
 void ImposedRun::expect_backward_agrees(const Buffer<float>& logits_gradient,
-                                        const torch::Tensor& oracle_loss) {
+                                        const torch::Tensor& oracle_loss, bool of_steps) {
   oracle_loss.backward();
   Buffer<float> input_gradient;
-  network_.backward(trace_, logits_gradient, &input_gradient);
+  if (of_steps) {
+    network_.backward_from_steps(trace_, logits_gradient, &input_gradient);
+  } else {
+    network_.backward(trace_, logits_gradient, &input_gradient);
+  }
 
   const auto parameters = oracle_.named_parameters();
   ASSERT_EQ(network_.parameters().size(), parameters.size());
@@ -171,9 +185,9 @@ void ImposedRun::expect_gradient_agrees(const Parameter& parameter,
     return;
   }
   EXPECT_GT(gradient.norm().item<double>(), 0.0);
-  // A neuron's parameter is one number: a sum of terms of both signs over all neurons and steps,
-  // which cancel.
-  const double cancelling = parameter.group == ParameterGroup::neuron ? 50.0 : 1.0;
+  // The gradient of a single number, as neurons have it, is a sum of terms of both signs over all
+  // neurons and steps, which cancel.
+  const double cancelling = parameter.value.size() == 1 ? 50.0 : 1.0;
   EXPECT_LT(relative_error(ours, gradient), cancelling * kGradientTolerance);
   const bool of_steps = parameter.name.ends_with(".step_scale") ||
                         (parameter.group != ParameterGroup::weight && ours.dim() == 2);

@@ -9,7 +9,8 @@ namespace bntt {
 class ImposedRun {
  public:
   /// Runs both; with NormMode::batch, the network's running statistics move on.
-  ImposedRun(Network& network, const Signal& input, NormMode mode);
+  ImposedRun(Network& network, const Signal& input, NormMode mode,
+             const DropoutDraws* dropout = nullptr);
 
   /// Spikes on the right side of the threshold or within 1e-5 of it; currents, real-valued outputs,
   /// running statistics and logits equal; every spiking stage both fires and rests somewhere.
@@ -17,12 +18,13 @@ class ImposedRun {
 
   /// Gradients of every parameter, found by its name, and of the input.
   void expect_backward_agrees(const Buffer<float>& logits_gradient,
-                              const torch::Tensor& oracle_loss);
+                              const torch::Tensor& oracle_loss, bool of_steps = false);
   /// Both at once, with a random gradient at the logits.
   void expect_all_agrees();
 
   const Trace& trace() const { return trace_; }
   const torch::Tensor& oracle_logits() const { return result_.logits; }
+  const torch::Tensor& oracle_step_logits() const { return result_.step_logits; }
   const torch::Tensor& oracle_input() const { return input_; }
 
  private:

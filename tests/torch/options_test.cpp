@@ -58,6 +58,20 @@ INSTANTIATE_TEST_SUITE_P(
       return name_of(std::get<0>(test.param)) + "_" + name_of(std::get<1>(test.param));
     });
 
+// Every stage has another threshold, whose inverse is a factor of the surrogate.
+TEST(Oracle, ThresholdsOfTheirOwn) {
+  for (const Propagation propagation : kPropagations) {
+    NetworkSpec spec = small_network({.neuron = {.surrogate = {.per_threshold = true}},
+                                      .propagation = propagation,
+                                      .steps = steps_of(propagation)});
+    float threshold = 0.4F;
+    for (StageSpec& stage : spec.stages) {
+      if (auto* conv = std::get_if<Conv3x3>(&stage)) conv->neuron.threshold = threshold += 0.2F;
+    }
+    expect_agreement_in_both_modes(spec);
+  }
+}
+
 class EveryWidth : public testing::TestWithParam<std::tuple<SurrogateKind, float>> {};
 
 TEST_P(EveryWidth, AgreesWithOracle) {

@@ -72,7 +72,7 @@ TEST_P(Training, TwentyStepsEachFromOurWeightsAgreeWithOracle) {
     SCOPED_TRACE(step);
     ImposedRun run(network, input, NormMode::batch);
     run.expect_forward_agrees();
-    const CrossEntropy loss = cross_entropy(run.trace().logits, labels);
+    const Loss loss = cross_entropy(run.trace().logits, labels);
     const torch::Tensor oracle_loss =
         torch::cross_entropy_loss(run.oracle_logits(), torch::tensor(labels, torch::kInt64));
     EXPECT_NEAR(loss.loss, oracle_loss.item<double>(), 1e-5);

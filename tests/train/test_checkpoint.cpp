@@ -4,7 +4,9 @@
 #include "base/threads.h"
 #include "fixtures.h"
 #include "small_networks.h"
+#include "train/adam.h"
 #include "train/checkpoint.h"
+#include "train/sgd.h"
 
 namespace bntt {
 namespace {
@@ -35,7 +37,7 @@ class CheckpointFile : public ::testing::Test {
   CheckpointFile() : network_(small_vgg5()), sgd_(network_, {}) {
     make_unlike_new(network_);
     float next = 0.0F;
-    for (Buffer<float>& velocity : sgd_.velocities()) {
+    for (Buffer<float>& velocity : sgd_.memories()[0].values) {
       for (float& value : velocity) value = next += 0.25F;
     }
   }
@@ -62,8 +64,8 @@ TEST_F(CheckpointFile, RoundTrips) {
 
   Sgd sgd(network, {});
   const TrainPosition position = unpack_training(file, path(), network, sgd);
-  for (std::size_t i = 0; i < sgd.velocities().size(); ++i) {
-    EXPECT_TRUE(same_numbers(sgd.velocities()[i], sgd_.velocities()[i]));
+  for (std::size_t i = 0; i < sgd.memories()[0].values.size(); ++i) {
+    EXPECT_TRUE(same_numbers(sgd.memories()[0].values[i], sgd_.memories()[0].values[i]));
   }
   EXPECT_EQ(position.epoch, 3);
   EXPECT_EQ(position.batch, 7);
@@ -74,6 +76,26 @@ TEST_F(CheckpointFile, RoundTrips) {
   EXPECT_EQ(position.since_epoch.images, 6);
   EXPECT_EQ(position.best_accuracy, 66.6);
   EXPECT_EQ(position.best_epoch, 2);
+}
+
+TEST_F(CheckpointFile, KeepsAdamsMoments) {
+  Adam adam(network_, {.amsgrad = true});
+  float next = 0.0F;
+  for (Optimizer::Memory& memory : adam.memories()) {
+    for (Buffer<float>& values : memory.values) values.fill(next += 0.25F);
+  }
+  const TrainPosition position = some_position();
+  const TensorFile file = pack_checkpoint(network_, &adam, &position);
+  Adam again(network_, {.amsgrad = true});
+  unpack_training(file, "c", network_, again);
+  EXPECT_EQ(again.steps_done(), position.step);
+  for (std::size_t m = 0; m < 3; ++m) {
+    for (std::size_t i = 0; i < network_.parameters().size(); ++i) {
+      EXPECT_TRUE(same_numbers(again.memories()[m].values[i], adam.memories()[m].values[i]));
+    }
+  }
+  EXPECT_THAT(refusal([&] { unpack_training(packed(), "c", network_, again); }),
+              HasSubstr("expected a tensor 'optimizer.mean."));
 }
 
 TEST_F(CheckpointFile, EqualStatesGiveEqualBytes) {
@@ -127,7 +149,7 @@ TEST_F(CheckpointFile, WithoutATensorIsRefusedAndChangesNothing) {
   Sgd sgd(network_, {});
   EXPECT_THAT(refusal([&] { unpack_training(file, "c", network_, sgd); }),
               HasSubstr("optimizer.fc2.weight"));
-  EXPECT_EQ(sgd.velocities()[0][0], 0.0F);
+  EXPECT_EQ(sgd.memories()[0].values[0][0], 0.0F);
 }
 
 TEST_F(CheckpointFile, WithATensorOfAnotherShapeOrTypeIsRefused) {

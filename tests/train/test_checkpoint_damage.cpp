@@ -9,6 +9,7 @@
 #include "fixtures.h"
 #include "small_networks.h"
 #include "train/checkpoint.h"
+#include "train/sgd.h"
 
 namespace bntt {
 namespace {

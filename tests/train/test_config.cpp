@@ -70,24 +70,45 @@ TEST(Config, EverySettingRoundTrips) {
                   .norm_momentum = 0.2F,
                   .readout_norm = "layer",
                   .divide_by_steps = false,
+                  .readout_leak = 0.5F,
+                  .readout_votes = 10,
                   .neuron = "if",
                   .leak = 0.123456789F,
                   .threshold = 2.5F,
+                  .thresholds = {1.0F, 0.5F},
                   .reset = Reset::hard,
                   .detach_reset = false,
                   .propagation = Propagation::delayed,
                   .surrogate = SurrogateKind::arctan,
-                  .surrogate_alpha = 0.7F};
+                  .surrogate_alpha = 0.7F,
+                  .surrogate_per_threshold = true,
+                  .dropout = 0.25F,
+                  .dropout_per_step = true};
   config.encoder.kind = EncoderKind::events;
   config.train = {.epochs = 0,
                   .batch = 1,
+                  .optimizer = "adam",
                   .learning_rate = 1e-7,
                   .momentum = 0.0,
+                  .beta1 = 0.5,
+                  .beta2 = 0.75,
+                  .epsilon = 1e-3,
+                  .amsgrad = true,
                   .weight_decay = 0.0,
                   .decay_gamma = false,
+                  .schedule = "cosine",
                   .drops = {},
                   .drop_factor = 1.0,
+                  .final_learning_rate = 1e-9,
+                  .cosine_epochs = 2.5,
+                  .one_cycle_rise = 0.5,
+                  .one_cycle_start_divisor = 3.0,
+                  .one_cycle_end_divisor = 7.0,
                   .warmup_epochs = 0.5,
+                  .loss = "tet",
+                  .label_smoothing = 0.1,
+                  .tet_share = 0.2,
+                  .tet_target = 2.0,
                   .clip_norm = 3.0,
                   .seed = 9223372036854775807,
                   .from = "/runs/other"};
@@ -168,6 +189,10 @@ TEST(Config, NumbersOutOfRangeAreRefused) {
                           "[train]\ndrops = [0.0, 0.5]", "[train]\ndrops = [0.5, 1.0]"}) {
     EXPECT_THAT(complaint(bad), HasSubstr(", expected ")) << bad;
   }
+  EXPECT_EQ(complaint("[train]\nschedule = \"one-cycle\"\nwarmup_epochs = 2"),
+            "my.toml: train.warmup_epochs is 2, expected 0, since the schedule 'one-cycle' begins "
+            "with a rise of its own");
+  EXPECT_THAT(complaint("[train]\noptimizer = \"adamm\""), HasSubstr("did you mean 'adam'?"));
   EXPECT_EQ(complaint("[train]\ndrops = [0.5, 0.9, 0.7]"),
             "my.toml: train.drops has 0.9 before 0.7, expected ascending fractions");
   EXPECT_NE(complaint("[train]\ndrops = [0.5, 0.5]"), "");
@@ -241,6 +266,17 @@ TEST(Config, ModelBecomesANetworkOfTheZoo) {
                         .norm = norm,
                         .neuron = neuron,
                         .readout_norm = {.kind = "none", .epsilon = 1e-3F}}));
+  config.model.thresholds = {0.5F, 1.0F, 1.5F, 2.0F};
+  const auto plans = plan_stages(network_of(config, {1, 28, 28}, 7));
+  for (std::size_t i = 0; i < 4; ++i) {
+    EXPECT_EQ(plans[i].neuron.threshold, config.model.thresholds[i]);
+  }
+  config.model.thresholds = {0.5F};
+  EXPECT_EQ(message_of([&] {
+              network_of(config, {1, 28, 28}, 7);
+            }),
+            "model.thresholds has 1 numbers, expected 4, one for each stage of neurons");
+  config.model.thresholds = {};
   config.model.name = "vgg7";
   EXPECT_THAT(message_of([&] {
                 network_of(config, {1, 28, 28}, 7);

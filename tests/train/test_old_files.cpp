@@ -6,6 +6,7 @@
 #include "bntt/load.h"
 #include "small_networks.h"
 #include "train/checkpoint.h"
+#include "train/sgd.h"
 
 // A checkpoint that version 0.1 wrote, of a small network after twenty steps of training.
 namespace bntt {

@@ -71,6 +71,79 @@ TEST(Schedule, RatesFromAPositionAreThoseOfItsSteps) {
   }
 }
 
+TEST(Schedule, ConstantIgnoresTheDrops) {
+  TrainConfig train;
+  train.epochs = 10;
+  train.schedule = "constant";
+  for (const int64_t step : {0, 50, 99}) EXPECT_EQ(learning_rate_at(train, step, 10), 0.3);
+}
+
+// cos 0, π/4, π/2, 3π/4 of the way.
+TEST(Schedule, CosineFallsToTheFinalRate) {
+  TrainConfig train;
+  train.epochs = 8;
+  train.schedule = "cosine";
+  train.learning_rate = 1.0;
+  EXPECT_DOUBLE_EQ(learning_rate_at(train, 0, 10), 1.0);
+  EXPECT_NEAR(learning_rate_at(train, 20, 10), 0.853553, 1e-6);
+  EXPECT_NEAR(learning_rate_at(train, 40, 10), 0.5, 1e-12);
+  EXPECT_NEAR(learning_rate_at(train, 60, 10), 0.146447, 1e-6);
+  train.final_learning_rate = 0.2;
+  EXPECT_NEAR(learning_rate_at(train, 40, 10), 0.6, 1e-12);
+  EXPECT_NEAR(learning_rate_at(train, 79, 10), 0.2, 1e-3);
+}
+
+TEST(Schedule, CosineWithAShortPeriodComesBack) {
+  TrainConfig train;
+  train.epochs = 8;
+  train.schedule = "cosine";
+  train.learning_rate = 1.0;
+  train.cosine_epochs = 2.0;
+  EXPECT_NEAR(learning_rate_at(train, 20, 10), 0.0, 1e-12);
+  EXPECT_NEAR(learning_rate_at(train, 30, 10), 0.5, 1e-12);
+  EXPECT_NEAR(learning_rate_at(train, 40, 10), 1.0, 1e-12);
+}
+
+TEST(Schedule, CosineBeginsAfterTheWarmUp) {
+  TrainConfig train;
+  train.epochs = 9;
+  train.schedule = "cosine";
+  train.learning_rate = 1.0;
+  train.warmup_epochs = 1.0;
+  EXPECT_NEAR(learning_rate_at(train, 0, 10), 0.1, 1e-12);
+  EXPECT_NEAR(learning_rate_at(train, 9, 10), 1.0, 1e-12);
+  EXPECT_NEAR(learning_rate_at(train, 10, 10), 1.0, 1e-12);
+  EXPECT_NEAR(learning_rate_at(train, 50, 10), 0.5, 1e-12);
+}
+
+// PyTorch's OneCycleLR(max_lr=1, total_steps=20) without a cycle of the momentum.
+TEST(Schedule, OneCycleIsPytorchs) {
+  TrainConfig train;
+  train.epochs = 2;
+  train.schedule = "one-cycle";
+  train.learning_rate = 1.0;
+  const std::vector<double> expected = {0.04,      0.1316718, 0.3716718,  0.6683282,  0.9083282,
+                                        1,         0.987464,  0.9504846,  0.8909162,  0.8117457,
+                                        0.716943,  0.611262,  0.500002,   0.388742,   0.283061,
+                                        0.1882583, 0.1090878, 0.04951937, 0.01253999, 4e-06};
+  for (std::size_t step = 0; step < expected.size(); ++step) {
+    EXPECT_NEAR(learning_rate_at(train, static_cast<int64_t>(step), 10), expected[step], 1e-6)
+        << step;
+  }
+}
+
+TEST(Schedule, OneCycleOfFewStepsIsFinite) {
+  TrainConfig train;
+  train.epochs = 1;
+  train.schedule = "one-cycle";
+  for (const int64_t steps : {1, 2, 3, 4}) {
+    for (int64_t step = 0; step < steps; ++step) {
+      const double rate = learning_rate_at(train, step, steps);
+      EXPECT_TRUE(rate > 0.0 && rate <= 0.3) << steps << " " << step << " " << rate;
+    }
+  }
+}
+
 TEST(Schedule, WarmsUpLinearly) {
   TrainConfig train;
   train.epochs = 10;

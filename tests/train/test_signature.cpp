@@ -90,7 +90,7 @@ void train_and_infer(const Case& trial, Hash& hash) {
     Trace trace = network.forward(input_of(network.spec(), trial.direct, step), NormMode::batch,
                                   Keep::for_backward);
     hash.add(trace.logits);
-    const CrossEntropy loss = cross_entropy(trace.logits, labels);
+    const Loss loss = cross_entropy(trace.logits, labels);
     network.backward(std::move(trace), loss.gradient);
     sgd.step(network, 0.1);
   }

@@ -7,6 +7,7 @@
 #include "base/threads.h"
 #include "corner_data.h"
 #include "fixtures.h"
+#include "layers/loss.h"
 #include "small_networks.h"
 #include "train/metrics.h"
 #include "train/run_settings.h"
@@ -123,6 +124,30 @@ TEST_F(TrainerRuns, ThreadsDoNotChangeTheBytes) {
   EXPECT_EQ(read_run(paths("one")), read_run(paths("two")));
 }
 
+TEST_F(TrainerRuns, ThreadsDoNotChangeTheBytesOfTheOtherOptions) {
+  config_.train.optimizer = "adam";
+  config_.train.learning_rate = 0.01;
+  config_.train.schedule = "cosine";
+  config_.train.loss = "tet";
+  config_.model.dropout = 0.3F;
+  config_.model.dropout_per_step = true;
+  ASSERT_TRUE(train("one"));
+  set_threads(2);
+  ASSERT_TRUE(train("two"));
+  EXPECT_EQ(read_run(paths("one")), read_run(paths("two")));
+}
+
+TEST_F(TrainerRuns, DropoutTrainsAndResumes) {
+  ASSERT_TRUE(train("without"));
+  config_.model.dropout = 0.4F;
+  for (const bool per_step : {false, true}) {
+    config_.model.dropout_per_step = per_step;
+    expect_resumed_like_whole(std::to_string(static_cast<int>(per_step)));
+  }
+  EXPECT_NE(read_run(paths("whole0")).metrics, read_run(paths("without")).metrics);
+  EXPECT_NE(read_run(paths("whole0")).metrics, read_run(paths("whole1")).metrics);
+}
+
 TEST_F(TrainerRuns, TheSeedChangesTheBytes) {
   ASSERT_TRUE(train("one"));
   config_.train.seed = 2;
@@ -207,9 +232,35 @@ TEST_F(TrainerRuns, EveryNormTrainsAndResumes) {
 
 TEST_F(TrainerRuns, EveryNeuronTrainsAndResumes) {
   config_.model.leak = 0.5F;
-  for (const std::string kind : {"if", "plif"}) {
-    config_.model.neuron = kind;
-    expect_resumed_like_whole(kind);
+  for (const KindInfo& kind : neuron_kinds()) {
+    if (!StagePlan{.neuron = {.kind = kind.name}}.spikes()) continue;
+    config_.model.neuron = kind.name;
+    expect_resumed_like_whole(kind.name);
+  }
+}
+
+TEST_F(TrainerRuns, EveryOptimizerTrainsAndResumes) {
+  config_.train.learning_rate = 0.01;
+  config_.train.clip_norm = 1.0;
+  for (const OptimizerEntry& entry : optimizer_table()) {
+    for (const bool amsgrad : {false, true}) {
+      config_.train.optimizer = entry.name;
+      config_.train.amsgrad = amsgrad;
+      expect_resumed_like_whole(fmt::format("{}{}", entry.name, amsgrad));
+    }
+  }
+}
+
+TEST_F(TrainerRuns, EveryScheduleAndLossTrainsAndResumes) {
+  config_.train.label_smoothing = 0.1;
+  config_.model.readout_leak = 0.9F;
+  config_.model.readout_votes = 3;
+  for (std::size_t i = 0; i < std::max(schedule_table().size(), loss_table().size()); ++i) {
+    const ScheduleEntry& schedule = schedule_table()[i % schedule_table().size()];
+    config_.train.schedule = schedule.name;
+    config_.train.warmup_epochs = schedule.warms_up ? 0.5 : 0.0;
+    config_.train.loss = loss_table()[i % loss_table().size()].name;
+    expect_resumed_like_whole(config_.train.schedule + config_.train.loss);
   }
 }
 

@@ -18,18 +18,27 @@ Signal Accumulator::forward(const NeuronInput& input, std::span<const Parameter>
                             float* carry) const {
   const auto& [shape, affine, currents] = input;
   const int64_t classes = shape.channels;
+  DenseTrain outputs{.steps = shape.steps,
+                     .batch = shape.batch,
+                     .shape = map_,
+                     .constant = false,
+                     .values = Buffer<float>(shape.steps * shape.batch * classes)};
   for (int64_t step = 0; step < shape.steps; ++step) {
     for (int64_t image = 0; image < shape.batch; ++image) {
       const int64_t row = affine.row(step, image) * classes;
       const kernels::Currents current =
           currents.from(step * currents.step_stride + image * classes);
       for (int64_t k = 0; k < classes; ++k) {
+        const float x = current.at(k);
+        const float scale = affine.scale[row + k];
+        const float shift = affine.shift[row + k];
         float& voltage = carry[image * classes + k];
-        voltage = std::fma(current.at(k), affine.scale[row + k], voltage + affine.shift[row + k]);
+        voltage = std::fma(x, scale, leak_ * voltage + shift);
+        outputs.values[(step * shape.batch + image) * classes + k] = std::fma(x, scale, shift);
       }
     }
   }
-  return {};
+  return outputs;
 }
 
 void Accumulator::backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
@@ -41,11 +50,12 @@ void Accumulator::backward(const NeuronInput& input, const kernels::SpikeGradien
     for (int64_t image = 0; image < shape.batch; ++image) {
       const int64_t row = sums.at(step, image / sums.split.images_per_row);
       for (int64_t k = 0; k < classes; ++k) {
-        const float of_voltage = arriving.data[image * classes + k];
-        gradient[(step * shape.batch + image) * classes + k] = of_voltage;
-        sums.gradient[row + k] += of_voltage;
+        const int64_t at = (step * shape.batch + image) * classes + k;
+        const float of_output = arriving.data[at];
+        gradient[at] = of_output;
+        sums.gradient[row + k] += of_output;
         sums.gradient_times_unit[row + k] +=
-            of_voltage * unit_current(affine, currents, classes, step, image, k);
+            of_output * unit_current(affine, currents, classes, step, image, k);
       }
     }
   }

@@ -4,16 +4,22 @@
 
 namespace bntt {
 
-/// The readout: adds up its normalised current over the steps, without leak and without threshold.
+/// The readout: adds up its normalised current over the steps, v = λ v + y, without threshold.
 class Accumulator final : public Neurons {
  public:
-  /// Returns an empty signal; the voltage is the carry.
+  explicit Accumulator(const StagePlan& plan) : leak_(plan.neuron.leak), map_(plan.output) {}
+
+  /// Returns y of every step; the voltage is the carry.
   Signal forward(const NeuronInput& input, std::span<const Parameter> parameters,
                  float* carry) const override;
-  /// `arriving` is ∂L/∂voltage [batch, class], the same for every step.
+  /// `arriving` is ∂L/∂y [step, batch, class], all that follows from the voltage included.
   void backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
                 std::span<Parameter> parameters, float* gradient,
                 RowGradientSums& sums) const override;
+
+ private:
+  float leak_;
+  MapShape map_;
 };
 
 }  // namespace bntt

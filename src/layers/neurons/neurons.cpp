@@ -37,7 +37,7 @@ constexpr NeuronEntry kNeurons[] = {
 std::span<const NeuronEntry> neuron_table() { return kNeurons; }
 
 std::unique_ptr<Neurons> make_neurons(const StagePlan& plan, Propagation propagation) {
-  if (plan.readout) return std::make_unique<Accumulator>();
+  if (plan.readout) return std::make_unique<Accumulator>(plan);
   return find_kind<NeuronEntry>("neuron", plan.neuron.kind, kNeurons).make(plan, propagation);
 }
 

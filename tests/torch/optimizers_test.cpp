@@ -1,0 +1,76 @@
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include "bntt/zoo.h"
+#include "cases.h"
+#include "train/optimizer.h"
+
+namespace bntt {
+namespace {
+
+constexpr double kRate = 0.01;
+constexpr int kSteps = 12;
+
+/// The same gradients for ours and for PyTorch's optimiser, a new draw at every step.
+class BothOptimizers {
+ public:
+  BothOptimizers(const std::string& kind, const OptimizerOptions& options)
+      : network_(vgg5({.input = {1, 8, 8}, .steps = 3, .width = 0.05}), /*seed=*/1),
+        ours_(make_optimizer(kind, network_, options)) {
+    for (const Parameter& parameter : network_.parameters()) {
+      theirs_.push_back(tensor_of(parameter.value).requires_grad_());
+    }
+  }
+  const std::vector<torch::Tensor>& theirs() const { return theirs_; }
+
+  void expect_same_numbers(torch::optim::Optimizer& optimizer) {
+    for (int step = 0; step < kSteps; ++step) {
+      for (std::size_t i = 0; i < theirs_.size(); ++i) {
+        Parameter& parameter = network_.parameters()[i];
+        parameter.gradient = random_values(parameter.value.size(), -1.0F, 0.7F, 100 * step + i);
+        theirs_[i].mutable_grad() = tensor_of(parameter.gradient);
+      }
+      ours_->step(network_, kRate);
+      optimizer.step();
+    }
+    for (std::size_t i = 0; i < theirs_.size(); ++i) {
+      const Parameter& parameter = network_.parameters()[i];
+      EXPECT_TRUE(torch::allclose(tensor_of(parameter.value), theirs_[i].detach(), 1e-6, 1e-7))
+          << parameter.name;
+    }
+  }
+
+ private:
+  static torch::Tensor tensor_of(const Buffer<float>& values) {
+    return torch::tensor(std::vector<float>(values.begin(), values.end()));
+  }
+
+  Network network_;
+  std::unique_ptr<Optimizer> ours_;
+  std::vector<torch::Tensor> theirs_;
+};
+
+TEST(Optimizers, SgdIsPytorchs) {
+  BothOptimizers both("sgd", {.momentum = 0.8, .weight_decay = 0.02});
+  torch::optim::SGD sgd(both.theirs(),
+                        torch::optim::SGDOptions(kRate).momentum(0.8).weight_decay(0.02));
+  both.expect_same_numbers(sgd);
+}
+
+TEST(Optimizers, AdamIsPytorchs) {
+  for (const bool amsgrad : {false, true}) {
+    SCOPED_TRACE(amsgrad ? "amsgrad" : "adam");
+    BothOptimizers both(
+        "adam",
+        {.weight_decay = 0.02, .beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-4, .amsgrad = amsgrad});
+    torch::optim::Adam adam(both.theirs(), torch::optim::AdamOptions(kRate)
+                                               .betas({0.8, 0.95})
+                                               .eps(1e-4)
+                                               .weight_decay(0.02)
+                                               .amsgrad(amsgrad));
+    both.expect_same_numbers(adam);
+  }
+}
+
+}  // namespace
+}  // namespace bntt
