@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/field_descriptions.h"
 #include "bntt/network_spec.h"
 #include "bntt/precision.h"
 #include "data/dataset.h"
@@ -114,6 +115,10 @@ std::string to_toml(const RunConfig& config);
 /// One `--set`, such as "model.width=0.25". The value is a TOML value; a bare word is a string.
 void apply_setting(RunConfig& config, std::string_view setting,
                    const std::string& origin = "--set");
+
+/// Every key that a settings file may have, as the parser declares it: the sections, and the tables
+/// inside [network].
+std::vector<TableDescription> described_settings();
 
 /// What of the data set the run uses, and in which form.
 DatasetOptions dataset_options(const RunConfig& config);
