@@ -27,7 +27,11 @@ std::string type_text(const Setting& setting) {
     return setting.range.empty() ? setting.type : setting.type + ", " + setting.range;
   }
   if (setting.type.ends_with("tables")) return setting.type + ", type: " + names_text(setting);
-  return "one of " + names_text(setting);
+  const std::string names = "one of " + names_text(setting);
+  // The other choice, and what its numbers may be.
+  constexpr std::string_view kOr = "name or ";
+  if (!setting.type.starts_with(kOr)) return names;
+  return fmt::format("{}, or {}, {}", names, setting.type.substr(kOr.size()), setting.range);
 }
 
 bool kinds_have_meanings(const Setting& setting) {

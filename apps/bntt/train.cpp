@@ -123,10 +123,8 @@ int train(const TrainArguments& arguments) {
   const DatasetSplits data =
       open_run_data(config, config.data.dir, dataset_options(config), arguments.cache, &progress);
   keep_measured_statistics(data, config);
-  if (config.train.break_even.empty()) {
+  if (config.train.break_even == decltype(config.train.break_even)(BreakEvenSource::timed)) {
     progress.line("timing sparse against dense convolutions, unless this machine knows them");
-    config.train.break_even = break_even_values(machine_break_even(
-        plan_stages(network_of(config, data.train.shape, data.train.classes)), break_even_file()));
   }
   Trainer trainer(config, data, paths, arguments.resume);
 

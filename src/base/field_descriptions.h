@@ -49,6 +49,8 @@ std::string type_text() {
     return "list of " + type_text<typename T::value_type>() + "s";
   } else if constexpr (is_optional<T>) {
     return type_text<typename T::value_type>();
+  } else if constexpr (is_name_or_list<T>) {
+    return "name or " + type_text<std::variant_alternative_t<1, T>>();
   } else {
     return "table";
   }
@@ -93,6 +95,8 @@ class Describer {
       describe<typename T::value_type>(key, field);
     } else if constexpr (NamedEnum<T>) {
       field.names = names_of<T>();
+    } else if constexpr (is_name_or_list<T>) {
+      field.names = names_of<std::variant_alternative_t<0, T>>();
     } else if constexpr (is_variant<T>) {
       for (const auto& name : variant_names(T{})) field.names.emplace_back(name);
       describe_alternatives(T{});

@@ -1,9 +1,12 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/field_descriptions.h"
@@ -71,6 +74,16 @@ struct EncoderConfig {
   bool operator==(const EncoderConfig&) const = default;
 };
 
+/// Where break-even densities come from that the settings do not name.
+enum class BreakEvenSource {
+  formula,  ///< the synapse's shape: the same on every machine of one instruction set
+  timed,    ///< timings on this machine
+};
+constexpr auto enum_names(BreakEvenSource) {
+  return std::array{std::pair{BreakEvenSource::formula, "formula"},
+                    std::pair{BreakEvenSource::timed, "timed"}};
+}
+
 struct TrainConfig {
   int64_t epochs = 100;
   int64_t batch = 128;
@@ -85,9 +98,9 @@ struct TrainConfig {
   int64_t seed = 1;
   Precision precision = Precision::mixed;
   /// Densities above which convolutions go dense, see BreakEven: forward and weight gradient for
-  /// each stage, or one pair for all. Empty: bntt train takes this machine's, and run.toml keeps
-  /// them.
-  std::vector<double> break_even;
+  /// each synapse, or one pair for all; or where to take them from. run.toml has the numbers. An
+  /// empty list, as older files have it, means the formula.
+  std::variant<BreakEvenSource, std::vector<double>> break_even = BreakEvenSource::formula;
   bool operator==(const TrainConfig&) const = default;
 };
 

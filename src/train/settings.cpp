@@ -97,8 +97,9 @@ constexpr Meaning kMeanings[] = {
     {"train.precision",
      "What is kept of currents for the backward pass: mixed keeps bf16, half the memory."},
     {"train.break_even",
-     "Spikes per input above which a convolution goes dense: forward and weight gradient of every "
-     "synapse, or one such pair for all."},
+     "Spikes per input above which a convolution goes dense: by a formula of its shape, timed on "
+     "this machine (which makes the result depend on it), or as numbers, forward and weight "
+     "gradient of every synapse or one such pair for all."},
     {"train.seed", "Start of every random number: weights, order, crops and input spikes."},
 
     {"run", "What a run writes, and when."},

@@ -80,9 +80,10 @@ Trainer::Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bo
   }
   expect_frames(data.train, active_steps(network_.spec()));
   network_.set_precision(config_.train.precision);
-  if (!config_.train.break_even.empty()) {
-    network_.set_break_even(
-        break_even_from(config_.train.break_even, network_.break_even().size()));
+  network_.set_break_even(chosen_break_even(config_.train.break_even, network_.stages()));
+  const auto* given = std::get_if<std::vector<double>>(&config_.train.break_even);
+  if (given == nullptr || given->empty()) {
+    config_.train.break_even = break_even_values(network_.break_even());
   }
   if (resume && std::filesystem::exists(paths_.checkpoint())) {
     const std::string origin = paths_.checkpoint().string();
