@@ -123,7 +123,7 @@ int train(const TrainArguments& arguments) {
   const DatasetSplits data =
       open_run_data(config, config.data.dir, dataset_options(config), arguments.cache, &progress);
   keep_measured_statistics(data, config);
-  if (config.train.break_even == decltype(config.train.break_even)(BreakEvenSource::timed)) {
+  if (config.train.break_even == BreakEvenSetting(BreakEvenSource::timed)) {
     progress.line("timing sparse against dense convolutions, unless this machine knows them");
   }
   Trainer trainer(config, data, paths, arguments.resume);

@@ -87,9 +87,8 @@ fs::path break_even_file() {
   return directory.empty() ? directory : directory / "break-even.json";
 }
 
-std::vector<BreakEven> chosen_break_even(
-    const std::variant<BreakEvenSource, std::vector<double>>& setting,
-    const std::vector<StagePlan>& stages) {
+std::vector<BreakEven> chosen_break_even(const BreakEvenSetting& setting,
+                                         const std::vector<StagePlan>& stages) {
   std::size_t synapses = 0;
   for (const StagePlan& stage : stages) synapses += stage.branches.size();
   if (const auto* values = std::get_if<std::vector<double>>(&setting)) {

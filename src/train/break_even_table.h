@@ -15,9 +15,8 @@ std::filesystem::path break_even_file();
 
 /// One entry per branch, as train.break_even says: given, from the formula, or timed and then kept
 /// in break_even_file(). Throws Error for a wrong number of values.
-std::vector<BreakEven> chosen_break_even(
-    const std::variant<BreakEvenSource, std::vector<double>>& setting,
-    const std::vector<StagePlan>& stages);
+std::vector<BreakEven> chosen_break_even(const BreakEvenSetting& setting,
+                                         const std::vector<StagePlan>& stages);
 
 /// One entry per branch, from the formula of break_even_formula.h.
 std::vector<BreakEven> formula_break_even(const std::vector<StagePlan>& stages);

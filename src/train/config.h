@@ -83,6 +83,7 @@ constexpr auto enum_names(BreakEvenSource) {
   return std::array{std::pair{BreakEvenSource::formula, "formula"},
                     std::pair{BreakEvenSource::timed, "timed"}};
 }
+using BreakEvenSetting = std::variant<BreakEvenSource, std::vector<double>>;
 
 struct TrainConfig {
   int64_t epochs = 100;
@@ -100,7 +101,7 @@ struct TrainConfig {
   /// Densities above which convolutions go dense, see BreakEven: forward and weight gradient for
   /// each synapse, or one pair for all; or where to take them from. run.toml has the numbers. An
   /// empty list, as older files have it, means the formula.
-  std::variant<BreakEvenSource, std::vector<double>> break_even = BreakEvenSource::formula;
+  BreakEvenSetting break_even = BreakEvenSource::formula;
   bool operator==(const TrainConfig&) const = default;
 };
 
