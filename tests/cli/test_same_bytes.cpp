@@ -7,6 +7,7 @@
 namespace bntt {
 namespace {
 
+using testing::bytes_of;
 using testing::TinyRuns;
 
 class SameBytes : public TinyRuns {};
