@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "base/fail.h"
+#include "base/fields.h"
 #include "base/threads.h"
 #include "bench/compare.h"
 #include "bench/our_engine.h"
@@ -24,6 +25,7 @@ struct BenchArguments {
   std::string precision = "mixed";
   bool scaling = false;
   bool json = false;
+  std::string break_even = "formula";
 };
 
 std::filesystem::path torch_program(const std::filesystem::path& own) {
@@ -39,9 +41,12 @@ std::filesystem::path torch_program(const std::filesystem::path& own) {
 
 int run_bench(const BenchArguments& arguments, bench::Kind kind) {
   set_threads(arguments.threads);
+  bench::WorkloadOptions workload = arguments.workload;
+  workload.break_even =
+      arguments.break_even == "timed" ? BreakEvenSource::timed : BreakEvenSource::formula;
   bench::Options options{
       .kind = kind,
-      .workload = arguments.workload,
+      .workload = workload,
       .batches = arguments.batches,
       .densities = arguments.densities,
       .threads = threads(),
@@ -90,6 +95,12 @@ void add_workload_options(CLI::App& command, BenchArguments& arguments) {
   command.add_option("--steps", arguments.workload.steps, "time steps")
       ->capture_default_str()
       ->check(CLI::Range(1, 4096))
+      ->excludes(run);
+  command
+      .add_option("--break-even", arguments.break_even,
+                  "where spikes become dense: by the formula, or timed on this machine")
+      ->capture_default_str()
+      ->check(CLI::IsMember(names_of<BreakEvenSource>()))
       ->excludes(run);
   command.add_option("--data", arguments.workload.data,
                      "directory of CIFAR-10 or MNIST; default: Fashion-MNIST if it is installed, "
@@ -150,6 +161,7 @@ void add_bench(CLI::App& app, Action& action) {
            "bntt bench infer --run runs/narrow --density 0.05,0.02 --json");
 
   add_bench_kernels(*command, action);
+  add_bench_break_even(*command, action);
 
   auto* worker = command->add_subcommand("worker", "")->group("");  // started by bench itself
   auto job = std::make_shared<std::string>();

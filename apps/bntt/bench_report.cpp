@@ -151,6 +151,8 @@ Json json_report(const bench::Report& report) {
   Json json{{"results", results},
             {"images", report.images_from},
             {"kernels", kernels::kernels().name},
+            {"break_even_from", report.break_even_from},
+            {"break_even", report.break_even},
             {"peak_gflops_per_second", report.machine.flops / kGiga},
             {"peak_gbytes_per_second", report.machine.bytes_per_second / kGiga}};
   if (!report.scaling.empty()) {
@@ -166,6 +168,7 @@ void print_report(const bench::Report& report) {
   fmt::print("images: {}; kernels: {}; this machine at best: {:.0f} GFLOP/s, {:.1f} GB/s\n",
              report.images_from, kernels::kernels().name, report.machine.flops / kGiga,
              report.machine.bytes_per_second / kGiga);
+  fmt::print("break-even: {}; {}\n", report.break_even_from, report.dense_above);
   for (const Result& result : report.results) {
     fmt::print("\n{}, density {:.2f} %, batch {}, {} steps, {} threads: {}, {}\n",
                name_of(result.kind), 100.0 * result.density, result.batch, result.steps,

@@ -117,6 +117,7 @@ int main(int argc, char** argv) {
   bntt::cli::add_plot(app, action);
   bntt::cli::add_report(app, action);
   bntt::cli::add_data(app, action);
+  bntt::cli::add_settings(app, action);
 
   const std::string first = argc > 1 ? argv[1] : "";
   const std::vector<std::string> commands = command_names(app);

@@ -240,7 +240,7 @@ TrainingResult run_training(RunConfig config, const RunPaths& paths, RunLock loc
     data =
         open_run_data(config, config.data.dir, dataset_options(config), options.cache, &progress);
     keep_measured_statistics(data, config);
-    if (config.train.break_even.empty()) {
+    if (config.train.break_even == BreakEvenSetting(BreakEvenSource::timed)) {
       say("timing sparse against dense convolutions, unless this machine knows them");
       config.train.break_even = break_even_values(machine_break_even(
           plan_stages(network_of(config, data.train.shape, data.train.classes)), break_even_file(),

@@ -53,8 +53,8 @@ void refuse_key(const Place& table, const std::string& key, const std::vector<st
 }
 
 std::size_t index_of_name(const Json& value, const std::vector<std::string>& names,
-                          const Place& place) {
-  const std::string expected = fmt::format("one of {}", fmt::join(names, ", "));
+                          const Place& place, const std::string& otherwise) {
+  const std::string expected = fmt::format("one of {}{}", fmt::join(names, ", "), otherwise);
   if (!value.is_string()) refuse(place, value, expected);
   const auto& name = value.get_ref<const std::string&>();
   const auto found = std::find(names.begin(), names.end(), name);

@@ -29,8 +29,9 @@
 ///   }
 ///
 /// A field is a bool, a number, a string, an enum with names, a described struct, a vector or an
-/// optional of these, or a variant of described structs, which is told apart by its key "type".
-/// Names come from functions beside the type:
+/// optional of these, a name or a list (a variant of an enum and a vector), or a variant of
+/// described structs, which is told apart by its key "type". Names come from functions beside the
+/// type:
 ///
 ///   constexpr auto enum_names(Reset) { return std::array{std::pair{Reset::soft, "soft"}, ...}; }
 ///   constexpr auto variant_names(const StageSpec&) { return std::array{"conv3x3", ...}; }
@@ -102,6 +103,11 @@ inline constexpr bool is_variant = false;
 template <typename... T>
 inline constexpr bool is_variant<std::variant<T...>> = true;
 
+template <typename T>
+inline constexpr bool is_name_or_list = false;
+template <NamedEnum Name, typename Item>
+inline constexpr bool is_name_or_list<std::variant<Name, std::vector<Item>>> = true;
+
 /// Where a value stands: the file, and the dotted path in it.
 struct Place {
   const std::string& origin;
@@ -117,9 +123,10 @@ struct Place {
 [[noreturn]] void refuse(const Place& place, const Json& value, const std::string& expected);
 [[noreturn]] void refuse_key(const Place& table, const std::string& key,
                              const std::vector<std::string>& known);
-/// The index of a name in a list, or a message with the list and the nearest name.
+/// The index of a name in a list, or a message with the list and the nearest name. `otherwise` goes
+/// on with what else may stand there.
 std::size_t index_of_name(const Json& value, const std::vector<std::string>& names,
-                          const Place& place);
+                          const Place& place, const std::string& otherwise = "");
 int64_t whole_number(const Json& value, const Limits& limits, const Place& place);
 double real_number(const Json& value, const Place& place);
 
@@ -255,6 +262,14 @@ void read(const Json& json, T& value, const Limits& limits, const Place& place) 
   } else if constexpr (is_optional<T>) {
     if (!value) value.emplace();
     read(json, *value, limits, place);
+  } else if constexpr (is_name_or_list<T>) {
+    using Name = std::variant_alternative_t<0, T>;
+    if (json.is_array()) {
+      read(json, value.template emplace<1>(), limits, place);
+    } else {
+      const std::size_t index = index_of_name(json, names_of<Name>(), place, " or a list");
+      value = enum_names(Name{})[index].first;
+    }
   } else if constexpr (is_variant<T>) {
     read_variant(json, value, place);
   } else {
@@ -277,6 +292,8 @@ Json write(const T& value) {
     return list;
   } else if constexpr (is_optional<T>) {
     return value ? write(*value) : Json();
+  } else if constexpr (is_name_or_list<T>) {
+    return value.index() == 0 ? write(std::get<0>(value)) : write(std::get<1>(value));
   } else if constexpr (is_variant<T>) {
     Writer writer;
     const std::string type = variant_names(value)[value.index()];

@@ -9,6 +9,7 @@
 #include "base/threads.h"
 #include "bench/density.h"
 #include "bench/worker_process.h"
+#include "train/break_even_table.h"
 
 namespace bntt::bench {
 namespace {
@@ -249,7 +250,11 @@ Report compare(const Options& options) {
         std::max(workload_options.images, images_per_unit(options.kind, batch));
   }
   Workload workload = make_workload(workload_options);
-  Report report{.machine = measure_machine(), .images_from = workload.images_from};
+  Report report{.machine = measure_machine(),
+                .images_from = workload.images_from,
+                .break_even_from = workload.break_even_from,
+                .break_even = break_even_values(workload.network.break_even()),
+                .dense_above = dense_above_text(workload.network)};
   const int64_t steps = workload.network.spec().steps;
   TorchChoice torch(options);
   const auto compare_batches = [&](DensityFinder& finder, std::span<const int64_t> batches) {

@@ -58,6 +58,9 @@ struct Result {
 struct Report {
   Machine machine;
   std::string images_from;
+  std::string break_even_from;
+  std::vector<double> break_even;  ///< forward and weight gradient of every synapse
+  std::string dense_above;         ///< the same for the reader
   std::vector<Result> results;
   std::vector<Result> scaling;  ///< the first result's job, then with one thread (if it had more),
                                 ///< twice the steps, twice the batch

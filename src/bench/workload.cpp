@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/fail.h"
+#include "base/fields.h"
 #include "base/random.h"
 #include "base/safetensors.h"
 #include "bntt/zoo.h"
@@ -109,12 +110,6 @@ Network rebuild(const Network& network, NetworkSpec spec) {
   return rebuilt;
 }
 
-/// Those of the run, or what this machine knows or measures, as before a run's first step.
-void choose_break_even(Network& network, const std::vector<double>& of_run) {
-  network.set_break_even(of_run.empty() ? machine_break_even(network.stages(), break_even_file())
-                                        : break_even_from(of_run, network.break_even().size()));
-}
-
 Workload workload_of_run(const WorkloadOptions& options) {
   const RunPaths paths{options.run};
   const RunConfig config = read_run_settings(paths);
@@ -133,8 +128,9 @@ Workload workload_of_run(const WorkloadOptions& options) {
   Workload workload{.network = rebuild(network, with_momentum_one(network.spec())),
                     .images = first_images(images.set, options.images),
                     .encoder = encoder_for(config, described),
-                    .images_from = images.name};
-  choose_break_even(workload.network, config.train.break_even);
+                    .images_from = images.name,
+                    .break_even_from = "the run"};
+  workload.network.set_break_even(network.break_even());
   return workload;
 }
 
@@ -150,8 +146,9 @@ Workload make_workload(const WorkloadOptions& options) {
   Workload workload{.network = Network(with_momentum_one(spec), kSeed),
                     .images = first_images(images.set, options.images),
                     .encoder = {EncoderKind::poisson_signed, images.normalisation},
-                    .images_from = images.name};
-  choose_break_even(workload.network, {});
+                    .images_from = images.name,
+                    .break_even_from = name_of(options.break_even)};
+  workload.network.set_break_even(chosen_break_even(options.break_even, workload.network.stages()));
   return workload;
 }
 

@@ -6,9 +6,10 @@
 #include <string>
 #include <vector>
 
-#include "bntt/network.h"
 #include "bntt/batch.h"
 #include "bntt/encoder.h"
+#include "bntt/network.h"
+#include "train/config.h"
 
 namespace bntt::bench {
 
@@ -19,6 +20,7 @@ struct WorkloadOptions {
   std::string run;   ///< a run's network instead of a fresh one
   std::string data;  ///< directory of the images; empty: what is installed, or noise
   int64_t images = 32;
+  BreakEvenSource break_even = BreakEvenSource::formula;  ///< unless a run says it
 };
 
 /// A network and the images that it is timed on: the same for every engine.
@@ -26,7 +28,8 @@ struct Workload {
   Network network;
   Batch images;
   EncoderSpec encoder;
-  std::string images_from;  ///< for the reader: "cifar10", "seeded noise"
+  std::string images_from;           ///< for the reader: "cifar10", "seeded noise"
+  std::string break_even_from = {};  ///< for the reader: "formula", "timed", "the run"
 };
 
 /// Every norm of the network takes over the statistics of each batch whole, so that one forward

@@ -7,19 +7,16 @@
 #include "bntt/network_spec.h"
 #include "bntt/norm.h"
 #include "layers/neurons/neurons.h"
+#include "model/spec_limits.h"
 
 namespace bntt {
 namespace {
 
 // Far above any real network, and low enough that no product or sum over stages, steps and a batch
-// leaves int64.
-constexpr int64_t kMaxSteps = int64_t{1} << 16;
+// leaves int64, as are those of spec_limits.h.
 constexpr int64_t kMaxStages = 1000;
 constexpr int64_t kMaxBranches = 64;
 constexpr int64_t kMaxSources = 64;
-constexpr int64_t kMaxKernel = 63;
-constexpr int64_t kMaxExtent = int64_t{1} << 16;
-constexpr int64_t kMaxChannels = int64_t{1} << 20;
 constexpr int64_t kMaxMapSize = int64_t{1} << 28;
 constexpr int64_t kMaxWeights = int64_t{1} << 31;
 constexpr int64_t kMaxMacs = int64_t{1} << 40;

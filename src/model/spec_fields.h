@@ -2,6 +2,7 @@
 
 #include "base/fields.h"
 #include "bntt/network_spec.h"
+#include "model/spec_limits.h"
 
 /// How the parts of a NetworkSpec are called in files.
 namespace bntt {
@@ -40,6 +41,9 @@ constexpr auto variant_names(const StageSpec&) {
                     "conv",    "sum-pool", "max-pool", "stage"};
 }
 
+// Neurons that have no leak, threshold or surrogate keep any number there, and a synapse that is no
+// convolution any kernel: plan_stages checks those numbers where they are used.
+
 inline std::vector<std::string> names_of(const std::vector<KindInfo>& kinds) {
   std::vector<std::string> names;
   for (const KindInfo& kind : kinds) names.push_back(kind.name);
@@ -48,19 +52,19 @@ inline std::vector<std::string> names_of(const std::vector<KindInfo>& kinds) {
 
 template <class Visitor>
 void visit_fields(Visitor& visit, MapShape& shape) {
-  visit("channels", shape.channels);
-  visit("height", shape.height);
-  visit("width", shape.width);
+  visit("channels", shape.channels, between(1, kMaxChannels));
+  visit("height", shape.height, between(1, kMaxExtent));
+  visit("width", shape.width, between(1, kMaxExtent));
 }
 
 template <class Visitor>
 void visit_fields(Visitor& visit, NormSpec& norm) {
   visit.name("kind", norm.kind, names_of(norm_kinds()));
-  visit("epsilon", norm.epsilon);
-  visit("momentum", norm.momentum);
+  visit("epsilon", norm.epsilon, above(0));
+  visit("momentum", norm.momentum, above_up_to(0, 1));
   visit.optional("shift", norm.shift, NormSpec{}.shift);
   visit.optional("gain_start", norm.gain_start, NormSpec{}.gain_start);
-  visit.optional("alpha", norm.alpha, NormSpec{}.alpha);
+  visit.optional("alpha", norm.alpha, NormSpec{}.alpha, at_least(0));
 }
 
 template <class Visitor>
@@ -86,14 +90,14 @@ void visit_fields(Visitor& visit, NeuronSpec& neuron) {
 
 template <class Visitor>
 void visit_fields(Visitor& visit, Conv3x3& conv) {
-  visit("channels", conv.channels);
+  visit("channels", conv.channels, between(1, kMaxChannels));
   visit("norm", conv.norm);
   visit("neuron", conv.neuron);
 }
 
 template <class Visitor>
 void visit_fields(Visitor& visit, Dense& dense) {
-  visit("features", dense.features);
+  visit("features", dense.features, between(1, kMaxChannels));
   visit("norm", dense.norm);
   visit("neuron", dense.neuron);
   visit.optional("bias", dense.bias, false);
@@ -101,23 +105,23 @@ void visit_fields(Visitor& visit, Dense& dense) {
 
 template <class Visitor>
 void visit_fields(Visitor& visit, AvgPool& pool) {
-  visit("size", pool.size);
+  visit("size", pool.size, at_least(0));
 }
 
 template <class Visitor>
 void visit_fields(Visitor& visit, SumPool& pool) {
-  visit("size", pool.size);
+  visit("size", pool.size, at_least(0));
 }
 
 template <class Visitor>
 void visit_fields(Visitor& visit, MaxPool& pool) {
-  visit("size", pool.size);
+  visit("size", pool.size, at_least(0));
 }
 
 template <class Visitor>
 void visit_fields(Visitor& visit, Readout& readout) {
   const Readout usual;
-  visit("classes", readout.classes);
+  visit("classes", readout.classes, between(1, kMaxChannels));
   visit.optional("votes", readout.votes, usual.votes);
   visit.optional("synapse", readout.synapse, usual.synapse);
   visit.optional("leak", readout.leak, usual.leak);
@@ -129,10 +133,10 @@ void visit_fields(Visitor& visit, Readout& readout) {
 
 template <class Visitor>
 void visit_fields(Visitor& visit, Conv& conv) {
-  visit("channels", conv.channels);
-  visit("kernel", conv.kernel);
-  visit("stride", conv.stride);
-  visit("padding", conv.padding);
+  visit("channels", conv.channels, between(1, kMaxChannels));
+  visit("kernel", conv.kernel, between(1, kMaxKernel));
+  visit("stride", conv.stride, between(1, kMaxKernel));
+  visit("padding", conv.padding, between(0, kMaxKernel));
   visit("bias", conv.bias);
   visit("norm", conv.norm);
   visit("neuron", conv.neuron);
@@ -152,7 +156,7 @@ void visit_fields(Visitor& visit, SynapseSpec& synapse) {
 template <class Visitor>
 void visit_fields(Visitor& visit, PoolSpec& pool) {
   visit("kind", pool.kind);
-  visit("size", pool.size);
+  visit("size", pool.size, at_least(0));
 }
 
 template <class Visitor>
@@ -172,7 +176,7 @@ void visit_fields(Visitor& visit, BranchedStage& stage) {
 
 template <class Visitor>
 void visit_fields(Visitor& visit, NetworkSpec& spec) {
-  visit("steps", spec.steps);
+  visit("steps", spec.steps, between(1, kMaxSteps));
   visit("propagation", spec.propagation);
   visit("input", spec.input);
   visit("stages", spec.stages);

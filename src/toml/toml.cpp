@@ -259,4 +259,6 @@ std::string format_toml(const Json& object) {
   return out;
 }
 
+std::string format_toml_value(const Json& value) { return inline_value(value); }
+
 }  // namespace bntt

@@ -16,4 +16,7 @@ Json parse_toml(std::string_view text, const std::string& origin);
 /// are left out.
 std::string format_toml(const Json& object);
 
+/// One value as it stands behind a key: "vgg9", [0.5, 0.7], { kind = "bntt" }. Not for null.
+std::string format_toml_value(const Json& value);
+
 }  // namespace bntt

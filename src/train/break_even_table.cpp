@@ -13,7 +13,9 @@
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "base/threads.h"
 #include "kernels/kernel_set.h"
+#include "layers/synapses/break_even_formula.h"
 #include "layers/synapses/measure_break_even.h"
 
 namespace bntt {
@@ -32,10 +34,11 @@ std::string processor_name() {
 }
 
 std::string key_of(const BranchPlan& plan) {
-  std::string key = fmt::format("{}, {} kernels {}, {}x{}x{} pooled {}x{} to {}", processor_name(),
-                                kernels::kernels().name, kBreakEvenRevision, plan.source.channels,
-                                plan.source.height, plan.source.width, plan.pool_height,
-                                plan.pool_width, plan.output.channels);
+  std::string key =
+      fmt::format("{}, {} kernels {}, {} threads, {}x{}x{} pooled {}x{} to {}", processor_name(),
+                  kernels::kernels().name, kBreakEvenRevision, threads(), plan.source.channels,
+                  plan.source.height, plan.source.width, plan.pool_height, plan.pool_width,
+                  plan.output.channels);
   if (!plan.geometry.is_same_3x3()) {
     key += fmt::format(", kernel {} stride {} padding {}", plan.geometry.kernel,
                        plan.geometry.stride, plan.geometry.padding);
@@ -85,6 +88,30 @@ std::optional<BreakEven> entry_of(const Json& table, const std::string& key) {
 fs::path break_even_file() {
   const fs::path directory = user_cache_directory();
   return directory.empty() ? directory : directory / "break-even.json";
+}
+
+std::vector<BreakEven> chosen_break_even(const BreakEvenSetting& setting,
+                                         const std::vector<StagePlan>& stages) {
+  std::size_t synapses = 0;
+  for (const StagePlan& stage : stages) synapses += stage.branches.size();
+  if (const auto* values = std::get_if<std::vector<double>>(&setting)) {
+    return values->empty() ? formula_break_even(stages) : break_even_from(*values, synapses);
+  }
+  return std::get<BreakEvenSource>(setting) == BreakEvenSource::timed
+             ? machine_break_even(stages, break_even_file())
+             : formula_break_even(stages);
+}
+
+std::vector<BreakEven> formula_break_even(const std::vector<StagePlan>& stages) {
+  std::vector<BreakEven> result;
+  for (const StagePlan& stage : stages) {
+    for (const BranchPlan& plan : stage.branches) {
+      result.push_back(depends_on_density(plan)
+                           ? break_even_by_formula(plan, kernels::kernels().name)
+                           : BreakEven{});
+    }
+  }
+  return result;
 }
 
 std::vector<BreakEven> machine_break_even(const std::vector<StagePlan>& stages,

@@ -281,6 +281,8 @@ void apply_setting(RunConfig& config, std::string_view setting, const std::strin
   config = std::move(changed);
 }
 
+std::vector<TableDescription> described_settings() { return describe_tables<RunConfig>(); }
+
 DatasetOptions dataset_options(const RunConfig& config) {
   const int64_t steps = config.network ? config.network->steps : config.model.steps;
   const DataConfig& data = config.data;

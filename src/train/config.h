@@ -1,11 +1,15 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
+#include "base/field_descriptions.h"
 #include "bntt/encoder.h"
 #include "bntt/network_spec.h"
 #include "bntt/precision.h"
@@ -76,6 +80,17 @@ struct EncoderConfig {
   bool operator==(const EncoderConfig&) const = default;
 };
 
+/// Where break-even densities come from that the settings do not name.
+enum class BreakEvenSource {
+  formula,  ///< the synapse's shape: the same on every machine of one instruction set
+  timed,    ///< timings on this machine
+};
+constexpr auto enum_names(BreakEvenSource) {
+  return std::array{std::pair{BreakEvenSource::formula, "formula"},
+                    std::pair{BreakEvenSource::timed, "timed"}};
+}
+using BreakEvenSetting = std::variant<BreakEvenSource, std::vector<double>>;
+
 struct TrainConfig {
   int64_t epochs = 100;
   int64_t batch = 128;
@@ -105,9 +120,9 @@ struct TrainConfig {
   int64_t seed = 1;
   Precision precision = Precision::mixed;
   /// Densities above which convolutions go dense, see BreakEven: forward and weight gradient for
-  /// each stage, or one pair for all. Empty: bntt train takes this machine's, and run.toml keeps
-  /// them.
-  std::vector<double> break_even;
+  /// each synapse, or one pair for all; or where to take them from. run.toml has the numbers. An
+  /// empty list, as older files have it, means the formula.
+  BreakEvenSetting break_even = BreakEvenSource::formula;
   std::string from;  ///< run or checkpoint whose weights the run starts with; empty: drawn anew
   bool operator==(const TrainConfig&) const = default;
 };
@@ -140,6 +155,10 @@ std::string to_toml(const NetworkSpec& spec);
 /// One `--set`, such as "model.width=0.25". The value is a TOML value; a bare word is a string.
 void apply_setting(RunConfig& config, std::string_view setting,
                    const std::string& origin = "--set");
+
+/// Every key that a settings file may have, as the parser declares it: the sections, and the tables
+/// inside [network].
+std::vector<TableDescription> described_settings();
 
 /// What of the data set the run uses, and in which form.
 DatasetOptions dataset_options(const RunConfig& config);

@@ -89,7 +89,8 @@ void expect_network_of(const RunPaths& paths, const RunConfig& config, const Net
 
 void expect_same_settings(const RunPaths& paths, const RunConfig& begun, RunConfig wanted) {
   wanted.data.dir = begun.data.dir;
-  if (wanted.train.break_even.empty()) wanted.train.break_even = begun.train.break_even;
+  const auto* values = std::get_if<std::vector<double>>(&wanted.train.break_even);
+  if (values == nullptr || values->empty()) wanted.train.break_even = begun.train.break_even;
   if (wanted.train.from.empty()) wanted.train.from = begun.train.from;
   if (!wanted.data.mean) wanted.data.mean = begun.data.mean;
   if (!wanted.data.deviation) wanted.data.deviation = begun.data.deviation;

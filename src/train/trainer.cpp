@@ -13,6 +13,7 @@
 #include "kernels/unpack.h"
 #include "layers/loss.h"
 #include "model/break_even_values.h"
+#include "train/break_even_table.h"
 #include "train/model_card.h"
 #include "train/run_settings.h"
 #include "train/schedule.h"
@@ -95,9 +96,11 @@ Trainer::Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bo
   }
   expect_frames(data.train, active_steps(network_.spec()));
   network_.set_precision(config_.train.precision);
-  if (!config_.train.break_even.empty()) {
-    network_.set_break_even(
-        break_even_from(config_.train.break_even, network_.break_even().size()));
+  network_.set_break_even(chosen_break_even(config_.train.break_even, network_.stages()));
+  const auto* given = std::get_if<std::vector<double>>(&config_.train.break_even);
+  if (given == nullptr || given->empty()) {
+    config_.train.break_even = break_even_values(network_.break_even());
+    card_ = card_of(config_, data_);  // whose settings have the numbers too
   }
   if (!lock_.held()) {
     expect_room_for_run(paths_, resume);

@@ -1,8 +1,9 @@
 #include <gtest/gtest.h>
 
+#include "base/field_descriptions.h"
 #include "base/fields.h"
-#include "toml/toml.h"
 #include "message.h"
+#include "toml/toml.h"
 
 namespace bntt {
 
@@ -95,6 +96,28 @@ TEST(Fields, RoundTrips) {
   outer.spare = Inner{0.123456789F, Colour::red};
   outer.figures = {Circle{0.1}, Box{5}, Circle{}};
   EXPECT_EQ(outer_from(format_toml(write_fields(outer))), outer);
+}
+
+TEST(FieldDescriptions, SayWhatWasDeclared) {
+  const std::vector<TableDescription> tables = describe_tables<Outer>();
+  ASSERT_EQ(tables.size(), 4U);
+  EXPECT_EQ(tables[0].name, "inner");
+  ASSERT_EQ(tables[0].fields.size(), 2U);
+  EXPECT_EQ(tables[0].fields[0].type, "number");
+  EXPECT_EQ(tables[0].fields[0].range, "above 0, at most 1");
+  EXPECT_EQ(tables[0].fields[0].usual, Json(0.95));
+  EXPECT_EQ(tables[0].fields[1].names, (std::vector<std::string>{"red", "dark-blue"}));
+  EXPECT_EQ(tables[1].name, "spare");
+  EXPECT_EQ(tables[2].name, "circle");
+  EXPECT_EQ(tables[3].name, "box");
+  EXPECT_EQ(tables[3].fields[0].range, "at least 3");
+}
+
+TEST(FieldDescriptions, WriteRangesAsPeopleDo) {
+  EXPECT_EQ(range_text({}), "");
+  EXPECT_EQ(range_text(between(0, 1e6)), "0 to 1000000");
+  EXPECT_EQ(range_text(from_below(0, 1)), "at least 0, below 1");
+  EXPECT_EQ(range_text(inside(0.5, 1)), "above 0.5, below 1");
 }
 
 TEST(Fields, UnknownKeysAreRefusedWithTheNearest) {

@@ -1,9 +1,13 @@
+#include <fmt/ranges.h>
+
 #include "kernels/kernel_set.h"
 #include "tiny_runs.h"
+#include "train/config.h"
 
 namespace bntt {
 namespace {
 
+using testing::bytes_of;
 using testing::TinyRuns;
 
 class SameBytes : public TinyRuns {};
@@ -31,6 +35,37 @@ TEST_F(SameBytes, WhateverTheKernels) {
   for (const kernels::KernelSet& set : kernels::kernel_sets()) {
     expect_same_runs("reference", set.name);
   }
+}
+
+// Wide enough that the density decides between walking and Winograd, which differ in their last
+// bits.
+TEST_F(SameBytes, WhateverTheCache) {
+  for (const std::string run : {"one", "two"}) {
+    const std::string told = train(run, {"--set", "model.width=0.25"},
+                                   {.environment = {"XDG_CACHE_HOME=" + path("cache-" + run)}});
+    EXPECT_THAT(told, ::testing::HasSubstr("conv2 0."));
+    EXPECT_FALSE(std::filesystem::exists(root() / ("cache-" + run) / "bntt" / "break-even.json"))
+        << "nothing is timed unless asked for";
+  }
+  expect_same_runs("one", "two");
+  EXPECT_EQ(bytes_of(root() / "one" / "run.toml"), bytes_of(root() / "two" / "run.toml"));
+}
+
+TEST_F(SameBytes, TimedBreakEvensAreKeptWithTheRun) {
+  const testing::ProcessOptions timing{.environment = {"XDG_CACHE_HOME=" + path("cache")}};
+  train("timed", {"--set", "model.width=0.25", "--set", "train.break_even=timed"}, timing);
+  EXPECT_TRUE(std::filesystem::exists(root() / "cache" / "bntt" / "break-even.json"));
+  const RunConfig begun =
+      config_from_toml(bytes_of(root() / "timed" / "run.toml"), path("timed/run.toml"));
+  const auto values = std::get<std::vector<double>>(begun.train.break_even);
+  EXPECT_EQ(values.size(), 2U * 5U);
+
+  // What run.toml says is enough to get the same bytes where nothing was timed.
+  train("again",
+        {"--set", "model.width=0.25", "--set",
+         fmt::format("train.break_even=[{}]", fmt::join(values, ", "))},
+        {.environment = {"XDG_CACHE_HOME=" + path("another-cache")}});
+  expect_same_runs("timed", "again");
 }
 
 TEST_F(SameBytes, WhereverTheDataLie) {

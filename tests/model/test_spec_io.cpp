@@ -180,7 +180,7 @@ TEST(SpecIo, MistakesAreNamed) {
   EXPECT_EQ(complaint("[[stages]]\ntype = \"readout\"\nclases = 3"),
             "net.toml: unknown key 'stages[0].clases', did you mean 'stages[0].classes'?");
   EXPECT_EQ(complaint("steps = 0\n[[stages]]\ntype = \"readout\""),
-            "net.toml: steps is 0, expected 1 to 65536");
+            "net.toml: steps is 0, expected a whole number of at least 1 and at most 65536");
   EXPECT_EQ(complaint(""), "net.toml: the network has 0 readouts, expected exactly 1");
   EXPECT_THROW(network_from_json("[]", "net.json"), Error);
 }

@@ -6,6 +6,7 @@
 
 #include "base/descriptor.h"
 #include "base/files.h"
+#include "base/threads.h"
 #include "bntt/error.h"
 #include "bntt/zoo.h"
 #include "train/break_even_table.h"
@@ -73,6 +74,29 @@ TEST_F(BreakEvenTable, DoesWithoutAPlace) {
   EXPECT_TRUE(fs::is_empty(directory_)) << "an empty path is no file in the working directory";
   std::ofstream(directory_ / "file") << "in the way";
   EXPECT_EQ(machine_break_even(stages_, directory_ / "file" / "table.json").size(), stages_.size());
+}
+
+TEST_F(BreakEvenTable, KnowsEveryNumberOfThreadsByItself) {
+  set_threads(1);
+  machine_break_even(stages_, file_);
+  const std::size_t once = read_text(file_).size();
+  set_threads(2);
+  machine_break_even(stages_, file_);
+  set_threads(0);
+  EXPECT_GT(read_text(file_).size(), once);
+}
+
+TEST_F(BreakEvenTable, GivenValuesWinAndNothingElseIsTimed) {
+  const auto of = [&](const auto& setting) {
+    return break_even_values(chosen_break_even(setting, stages_));
+  };
+  const std::vector<double> formula = of(BreakEvenSource::formula);
+  ASSERT_EQ(formula.size(), 2 * stages_.size());
+  EXPECT_NE(formula, of(std::vector<double>{0.12, 0.2}));
+  EXPECT_EQ(formula, of(std::vector<double>{})) << "as files have it that were written before";
+  std::vector<double> given(formula.size(), 0.3);
+  EXPECT_EQ(of(std::vector<double>{0.3, 0.3}), given);
+  EXPECT_THROW(of(std::vector<double>{0.3}), Error);
 }
 
 TEST(BreakEvenValues, OnePairForAllOrOneForEach) {

@@ -247,6 +247,24 @@ TEST(Config, WrongSettingsAreRefused) {
   EXPECT_NE(set_complaint("network." + std::string(100000, '.') + "=1"), "");
 }
 
+TEST(Config, BreakEvenIsAWordOrNumbers) {
+  RunConfig config;
+  EXPECT_EQ(std::get<BreakEvenSource>(config.train.break_even), BreakEvenSource::formula);
+  apply_setting(config, "train.break_even=timed");
+  EXPECT_EQ(std::get<BreakEvenSource>(config.train.break_even), BreakEvenSource::timed);
+  EXPECT_EQ(config_from_toml(to_toml(config), "again"), config);
+  apply_setting(config, "train.break_even=[0.1, 0.2]");
+  EXPECT_THAT(std::get<std::vector<double>>(config.train.break_even), ElementsAre(0.1, 0.2));
+  EXPECT_EQ(config_from_toml(to_toml(config), "again"), config);
+  EXPECT_EQ(set_complaint("train.break_even=time"),
+            "--set: train.break_even is the string \"time\", expected one of formula, timed or a "
+            "list, did you mean 'timed'?");
+  EXPECT_EQ(set_complaint("train.break_even=0.1"),
+            "--set: train.break_even is 0.1, expected one of formula, timed or a list");
+  EXPECT_EQ(set_complaint("train.break_even=[-1]"),
+            "--set: train.break_even[0] is -1, expected a number of at least 0");
+}
+
 TEST(Config, ModelBecomesANetworkOfTheZoo) {
   RunConfig config;
   config.model = {.name = "vgg5",

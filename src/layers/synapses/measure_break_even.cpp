@@ -55,20 +55,22 @@ double meeting_point(const Timed& sparse, const Timed& denser, double dense_seco
   return std::clamp(sparse.density + (dense_seconds - sparse.seconds) / slope, 0.01, 4.0);
 }
 
-/// The median of a few rounds, each of which times all three: a slow moment of the machine meets
-/// all of a round or spoils it alone. Rounded, so that a table of them reads well.
+/// Each is timed once per round, and its fastest round counts: what a busy machine adds is never
+/// negative. Rounded, so that a table of them reads well.
 template <typename Walk, typename Dense>
 float meeting_point_of(const double (&densities)[2], const Walk& walk, const Dense& dense) {
-  constexpr int kRounds = 9;
-  std::vector<double> points;
-  for (int round = 0; round <= kRounds; ++round) {
-    const Timed sparse{densities[0], seconds_of([&] { walk(0); })};
-    const Timed denser{densities[1], seconds_of([&] { walk(1); })};
-    const double point = meeting_point(sparse, denser, seconds_of(dense));
-    if (round > 0) points.push_back(point);  // the first one warms up
+  constexpr int kRounds = 10;
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  Timed sparse{densities[0], kNever};
+  Timed denser{densities[1], kNever};
+  double dense_seconds = kNever;
+  for (int round = 0; round < kRounds; ++round) {
+    sparse.seconds = std::min(sparse.seconds, seconds_of([&] { walk(0); }));
+    denser.seconds = std::min(denser.seconds, seconds_of([&] { walk(1); }));
+    dense_seconds = std::min(dense_seconds, seconds_of(dense));
   }
-  std::ranges::nth_element(points, points.begin() + kRounds / 2);
-  return static_cast<float>(std::round(points[kRounds / 2] * 1000.0) / 1000.0);
+  const double point = meeting_point(sparse, denser, dense_seconds);
+  return static_cast<float>(std::round(point * 1000.0) / 1000.0);
 }
 
 }  // namespace

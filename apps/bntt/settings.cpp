@@ -1,0 +1,146 @@
+#include "train/settings.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/fail.h"
+#include "command.h"
+#include "toml/toml.h"
+
+namespace bntt::cli {
+namespace {
+
+struct SettingsArguments {
+  std::string key;
+  bool markdown = false;
+};
+
+std::string names_text(const Setting& setting) {
+  std::vector<std::string> names;
+  for (const KindInfo& kind : setting.kinds) names.push_back(kind.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+/// "number, above 0, at most 1", "one of soft, hard", "list of tables, of type conv3x3, dense".
+std::string type_text(const Setting& setting) {
+  if (setting.kinds.empty()) {
+    return setting.range.empty() ? setting.type : setting.type + ", " + setting.range;
+  }
+  if (setting.type.ends_with("tables")) return setting.type + ", type: " + names_text(setting);
+  const std::string names = "one of " + names_text(setting);
+  // The other choice, and what its numbers may be.
+  constexpr std::string_view kOr = "name or ";
+  if (!setting.type.starts_with(kOr)) return names;
+  return fmt::format("{}, or {}, {}", names, setting.type.substr(kOr.size()), setting.range);
+}
+
+bool kinds_have_meanings(const Setting& setting) {
+  return !setting.kinds.empty() && !setting.kinds.front().meaning.empty();
+}
+
+std::string usual_text(const Setting& setting) {
+  return setting.usual.is_null() ? "" : format_toml_value(setting.usual);
+}
+
+std::string heading(const SettingsTable& table) {
+  return table.section ? "[" + table.name + "]" : table.name + ", in [network]";
+}
+
+void print_tables(const std::vector<SettingsTable>& tables, bool with_kinds) {
+  const char* gap = "";
+  for (const SettingsTable& table : tables) {
+    fmt::print("{}{}\n  {}\n", gap, heading(table), table.meaning);
+    for (const Setting& setting : table.settings) {
+      const std::string usual = usual_text(setting);
+      fmt::print("\n  {}{}{}\n      {}{}\n      {}\n", setting.leaf(), usual.empty() ? "" : " = ",
+                 usual, type_text(setting),
+                 setting.symbol.empty() ? "" : "; " + setting.symbol + " in the paper",
+                 setting.meaning);
+      if (!with_kinds || !kinds_have_meanings(setting)) continue;
+      for (const KindInfo& kind : setting.kinds) {
+        fmt::print("      {:<8} {}\n", kind.name, kind.meaning);
+      }
+    }
+    gap = "\n";
+  }
+}
+
+/// A cell of a Markdown table.
+std::string cell(std::string text) {
+  for (std::size_t at = text.find('|'); at != std::string::npos; at = text.find('|', at + 2)) {
+    text.insert(at, "\\");
+  }
+  return text;
+}
+
+void print_markdown_table(const SettingsTable& table) {
+  fmt::print(
+      "\n{} {}\n{}\n\n| key | default | value | paper | meaning |\n| --- | --- | --- | --- | --- "
+      "|\n",
+      table.section ? "##" : "###", table.section ? "[" + table.name + "]" : table.name,
+      table.meaning);
+  for (const Setting& setting : table.settings) {
+    const std::string usual = usual_text(setting);
+    fmt::print("| `{}` | {} | {} | {} | {} |\n", setting.leaf(),
+               usual.empty() ? "" : "`" + cell(usual) + "`", cell(type_text(setting)),
+               setting.symbol, cell(setting.meaning));
+  }
+}
+
+void print_markdown_kinds(const char* title, const std::vector<KindInfo>& kinds) {
+  fmt::print("\n## {}\n| name | |\n| --- | --- |\n", title);
+  for (const KindInfo& kind : kinds) fmt::print("| `{}` | {} |\n", kind.name, cell(kind.meaning));
+}
+
+/// docs/settings.md.
+void print_markdown() {
+  fmt::print(
+      "# Settings\n\n"
+      "Every key of a settings file (`presets/`, `run.toml`) and of `--set SECTION.KEY=VALUE`. "
+      "What a file leaves out has\n"
+      "its default. This page is the output of `bntt settings --markdown`; `bntt settings leak` "
+      "shows one key,\n"
+      "`bntt settings train` a section. *Paper* is the symbol in the paper.\n");
+  for (const SettingsTable& table : settings_reference()) {
+    print_markdown_table(table);
+    if (table.name != "network") continue;
+    fmt::print(
+        "\nThe tables below stand inside `[network]`; [networks.md](networks.md) shows whole "
+        "networks. A stage is a\n"
+        "`[[network.stages]]` with its `type`; its other keys are those of the table of that "
+        "name.\n");
+  }
+  print_markdown_kinds("Norms", norm_kinds());
+  fmt::print(
+      "\n[networks.md](networks.md#norms-and-neurons) says over what each of them takes its "
+      "statistics, and how `bn`\n"
+      "and `bn-time` differ.\n");
+  print_markdown_kinds("Neurons", neuron_kinds());
+}
+
+int settings(const SettingsArguments& arguments) {
+  if (arguments.markdown) {
+    if (!arguments.key.empty()) fail("--markdown prints all settings, so it takes no key");
+    print_markdown();
+  } else if (arguments.key.empty()) {
+    print_tables(settings_reference(), false);
+  } else {
+    print_tables(find_settings(arguments.key), true);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_settings(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand("settings", "Explain the settings: type, default, meaning");
+  auto arguments = std::make_shared<SettingsArguments>();
+  command->add_option("key", arguments->key,
+                      "a section (train), a key (model.leak) or a name (leak); default: all");
+  command->add_flag("--markdown", arguments->markdown, "print the page docs/settings.md");
+  command->footer("Example:\n  bntt settings model.leak");
+  command->callback(
+      [arguments, &action] { action = [arguments] { return settings(*arguments); }; });
+}
+
+}  // namespace bntt::cli

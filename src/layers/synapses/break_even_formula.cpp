@@ -1,0 +1,111 @@
+#include "layers/synapses/break_even_formula.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "base/check.h"
+
+// How the coefficients were found: `bntt bench break-even --threads 1` timed the break-even of
+// every shape of vgg5, vgg9 and resnet19 at widths 0.125 to 1 on a two-core Xeon with AVX-512, once
+// for each kernel set (for `reference` 24 shapes of widths up to 0.5), and scripts/fit-break-even
+// took the least squares of the relative error. The machine was busy with other work. Residuals,
+// median and largest |formula / timed - 1|, forward and weight gradient:
+//
+//               Winograd (44 shapes)        1x1 (12)                    other (8)
+//   avx512      6 %, 35 %;  17 %, 96 %      28 %, large; 15 %, large    6 %, 12 %; 17 %, 28 %
+//   avx2        6 %, 41 %;  10 %, 55 %      16 %, 26 %;  12 %, large    12 %, 15 %; 11 %, 43 %
+//   reference   11 %, 45 %; 7 %, 47 %       oneDNN is faster at nearly any density
+//
+// The largest ones are those of 8 and 16 channels, where two timings of one shape differ as much;
+// of 1x1 convolutions with stride 1 and few channels, dense is faster at any density. A wrong
+// break-even costs time only for frames whose density lies between it and the right one, and near
+// the right one both ways take the same time.
+namespace bntt {
+namespace {
+
+using Terms = std::array<double, 6>;
+
+/// Winograd's way has coefficients of its own, and so have 1x1 convolutions, of which a spike
+/// reaches one pixel.
+enum Way { kWinograd, kPointwise, kOther, kWays };
+
+struct Coefficients {
+  std::string_view kernel_set;
+  std::array<Terms, kWays> forward;
+  std::array<Terms, kWays> weight_gradient;
+};
+
+constexpr Coefficients kCoefficients[] = {
+    {"avx512",
+     {{{0.165, 0.11, -0.277, 1.179, 0.064, -0.708},
+       {0.611, -1.044, 0.043, -0.457, 1.749, 0},
+       {0.465, -0.327, -0.063, 0, 0, 0}}},
+     {{{0.284, 0.095, -0.685, 1.181, -0.09, -0.534},
+       {0.196, 0.164, 0.966, -0.242, -0.289, 0},
+       {0.604, -1.102, 1.087, 0, 0, 0}}}},
+    {"avx2",
+     {{{0.208, -0.031, -0.177, 0.346, 0.046, -0.349},
+       {0.151, 0.4, 0.363, -0.095, -0.913, 0},
+       {0.303, -0.169, -0.035, 0, 0, 0}}},
+     {{{0.248, -0.013, -0.301, 0.317, 0.004, -0.372},
+       {0.013, 1.06, 0.891, -0.032, -2.136, 0},
+       {0.749, -1.31, 0.458, 0, 0, 0}}}},
+    {"reference",
+     {{{0.687, -0.211, -0.066, -0.092, -0.064, 0.009},
+       {0.01, 0, 0, 0, 0, 0},
+       {-0.007, 0.021, 0.101, 0, 0, 0}}},
+     {{{0.527, 0.256, 0.275, -0.371, 0.023, -0.404},
+       {0.025, 0.041, 0.045, -0.019, -0.077, 0},
+       {0.042, -0.012, 0.04, 0, 0, 0}}}},
+};
+
+Way way_of(const BranchPlan& plan) {
+  if (plan.geometry.is_same_3x3()) return kWinograd;
+  return plan.geometry.kernel == 1 ? kPointwise : kOther;
+}
+
+/// What the coefficients multiply: keep in step with terms_of in scripts/fit-break-even. Per
+/// channel, as transforms and lists of spikes are made once for all channels of the other side.
+/// Beyond the channels that were timed, the nearest that were.
+Terms terms_of(const BranchPlan& plan) {
+  const auto inverse = [](int64_t channels) {
+    return 8.0 / static_cast<double>(std::clamp<int64_t>(channels, 8, 512));
+  };
+  const double per_input = inverse(plan.input.channels);
+  const double per_output = inverse(plan.output.channels);
+  if (way_of(plan) != kWinograd) {
+    const double unstrided = plan.geometry.stride == 1 ? 1.0 : 0.0;
+    return {1.0, per_input, 1.0 / (32.0 * per_input), unstrided, unstrided * per_output, 0.0};
+  }
+  const double pooled = plan.pools() ? 1.0 : 0.0;
+  Terms terms = {1.0, per_input, per_output, per_input * per_output, pooled, pooled * per_output};
+  // Winograd's tiles of 4x4 pixels may reach beyond the map: work that a walk does not have.
+  const int64_t tiles = ((plan.input.height + 3) / 4) * ((plan.input.width + 3) / 4);
+  const double waste = static_cast<double>(16 * tiles) / static_cast<double>(plan.input.pixels());
+  for (double& term : terms) term *= waste;
+  return terms;
+}
+
+/// Sums and products alone, in a fixed order, then rounded: no library function that could differ
+/// in its last bits between machines.
+float density_of(const Terms& coefficients, const Terms& terms) {
+  constexpr double kLeast = 0.02;  // below it neither way takes long
+  constexpr double kMost = 2.0;
+  double sum = 0.0;
+  for (std::size_t i = 0; i < terms.size(); ++i) sum += coefficients[i] * terms[i];
+  return static_cast<float>(std::round(std::clamp(sum, kLeast, kMost) * 1000.0) / 1000.0);
+}
+
+}  // namespace
+
+BreakEven break_even_by_formula(const BranchPlan& plan, std::string_view kernel_set) {
+  const auto* found = std::ranges::find(kCoefficients, kernel_set, &Coefficients::kernel_set);
+  BNTT_CHECK(found != std::end(kCoefficients));
+  const Way way = way_of(plan);
+  const Terms terms = terms_of(plan);
+  return {.forward = density_of(found->forward[way], terms),
+          .weight_gradient = density_of(found->weight_gradient[way], terms)};
+}
+
+}  // namespace bntt

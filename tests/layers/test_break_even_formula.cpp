@@ -1,0 +1,68 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "kernels/kernel_set.h"
+#include "layers/synapses/break_even_formula.h"
+
+namespace bntt {
+namespace {
+
+BranchPlan plan_of(int64_t inputs, int64_t outputs, int64_t side, ConvGeometry geometry = {},
+                   int64_t pool = 1) {
+  BranchPlan plan;
+  plan.source = {inputs, side * pool, side * pool};
+  plan.pool_height = pool;
+  plan.pool_width = pool;
+  plan.input = {inputs, side, side};
+  plan.geometry = geometry;
+  plan.output = geometry.output(plan.input, outputs);
+  return plan;
+}
+
+void expect_density(float value) {
+  EXPECT_GE(value, 0.02F);
+  EXPECT_LE(value, 2.0F);
+  const double thousandths = static_cast<double>(value) * 1000.0;
+  EXPECT_NEAR(thousandths, std::round(thousandths), 1e-3) << "not rounded";
+}
+
+TEST(BreakEvenFormula, KnowsEveryKernelSetAndShape) {
+  std::vector<std::string> sets = {"reference", "avx2", "avx512"};
+  for (const kernels::KernelSet& set : kernels::kernel_sets()) sets.push_back(set.name);
+  for (const std::string& set : sets) {
+    SCOPED_TRACE(set);
+    for (const ConvGeometry geometry :
+         {ConvGeometry{}, ConvGeometry{1, 1, 0}, ConvGeometry{1, 2, 0}, ConvGeometry{3, 2, 1},
+          ConvGeometry{5, 1, 2}}) {
+      for (const int64_t inputs : {8, 20, 512, 4096}) {
+        for (const int64_t outputs : {8, 20, 512, 4096}) {
+          for (const int64_t side : {2, 7, 32}) {
+            const BreakEven found = break_even_by_formula(
+                plan_of(inputs, outputs, side, geometry, side == 7 ? 2 : 1), set);
+            expect_density(found.forward);
+            expect_density(found.weight_gradient);
+          }
+        }
+      }
+    }
+  }
+}
+
+// Runs must be repeatable: whoever changes a number here changes the result of every run.
+TEST(BreakEvenFormula, GivesTheRecordedNumbers) {
+  const BreakEven wide = break_even_by_formula(plan_of(64, 64, 32), "avx512");
+  EXPECT_FLOAT_EQ(wide.forward, 0.163F);
+  EXPECT_FLOAT_EQ(wide.weight_gradient, 0.229F);
+  const BreakEven pooled = break_even_by_formula(plan_of(64, 128, 16, {}, 2), "avx2");
+  EXPECT_FLOAT_EQ(pooled.forward, 0.220F);
+  EXPECT_FLOAT_EQ(pooled.weight_gradient, 0.211F);
+}
+
+TEST(BreakEvenFormula, TilesBeyondTheMapMakeDenseDearer) {
+  EXPECT_GT(break_even_by_formula(plan_of(64, 64, 5), "avx2").forward,
+            1.5F * break_even_by_formula(plan_of(64, 64, 8), "avx2").forward);
+}
+
+}  // namespace
+}  // namespace bntt
