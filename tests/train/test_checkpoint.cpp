@@ -85,7 +85,7 @@ TEST_F(CheckpointFile, KeepsAdamsMoments) {
     for (Buffer<float>& values : memory.values) values.fill(next += 0.25F);
   }
   const TrainPosition position = some_position();
-  const TensorFile file = pack_checkpoint(network_, &adam, &position);
+  const TensorFile file = pack_checkpoint(network_, {}, &adam, &position);
   Adam again(network_, {.amsgrad = true});
   unpack_training(file, "c", network_, again);
   EXPECT_EQ(again.steps_done(), position.step);
