@@ -153,7 +153,7 @@ std::vector<TableDescription> describe_tables() {
   fields::Describer describer(outermost, queue);
   T usual;
   visit_fields(describer, usual);
-  // By index: describing a table may add to the queue.
+  // NOLINTNEXTLINE(modernize-loop-convert): describing a table may add to the queue.
   for (std::size_t i = 0; i < queue.size(); ++i) {
     const auto describe = queue[i];
     describe(tables);

@@ -49,6 +49,12 @@ Optimizer::Optimizer(const Network& network, const OptimizerOptions& options,
 }
 
 void Optimizer::step(Network& network, double learning_rate) {
+  for (const Parameter& parameter : network.parameters()) {
+    if (parameter.gradient.size() != parameter.value.size()) {
+      fail("optimizer: {} has no gradient: expected a backward pass before the step",
+           parameter.name);
+    }
+  }
   Pull pull;
   if (options_.clip_norm > 0.0) {
     const double norm = gradient_norm(network);

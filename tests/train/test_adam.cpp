@@ -14,6 +14,7 @@ using testing::small_vgg5;
 void set_all(Network& network, float value, float gradient) {
   for (Parameter& parameter : network.parameters()) {
     parameter.value.fill(value);
+    parameter.gradient = Buffer<float>(parameter.value.size());
     parameter.gradient.fill(gradient);
   }
 }
