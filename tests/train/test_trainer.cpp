@@ -442,14 +442,15 @@ TEST_F(TrainerRuns, StartedFromAnotherRunAndResumedGiveTheSameBytes) {
 
 TEST_F(TrainerRuns, SettingsThatWereEditedAreRefused) {
   ASSERT_FALSE(train("run", 2));
-  RunConfig edited = config_;
+  const RunConfig begun = read_run_settings(paths("run"));
+  RunConfig edited = begun;
   edited.train.learning_rate = 0.05;
   std::ofstream(paths("run").settings()) << to_toml(edited);
   EXPECT_EQ(refusal([&] { Trainer(edited, data_, paths("run"), true); }),
             paths("run").settings().string() +
                 ": was changed after the run began: train.learning_rate is 0.05, expected 0.3 as "
                 "in the checkpoint");
-  edited = config_;
+  edited = begun;
   edited.data.dir = "/elsewhere";
   std::ofstream(paths("run").settings()) << to_toml(edited);
   EXPECT_TRUE(train("run", kAllSteps, true)) << "data may move";
