@@ -15,8 +15,8 @@
 
 #include "base/files.h"
 #include "base/threads.h"
-#include "bntt/error.h"
 #include "bntt/encoder.h"
+#include "bntt/error.h"
 
 namespace {
 

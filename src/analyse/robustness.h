@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "analyse/run.h"
-#include "bntt/network.h"
 #include "bntt/batch.h"
 #include "bntt/encoder.h"
+#include "bntt/network.h"
 
 namespace bntt {
 

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
+#include "bntt/encoder.h"
 #include "bntt/network.h"
 #include "data/dataset.h"
-#include "bntt/encoder.h"
 #include "data/split.h"
 #include "train/checkpoint.h"
 #include "train/config.h"

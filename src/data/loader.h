@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "data/augmentation.h"
 #include "bntt/batch.h"
+#include "data/augmentation.h"
 #include "data/dataset.h"
 #include "data/prefetcher.h"
 #include "data/split.h"

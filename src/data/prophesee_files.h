@@ -14,7 +14,8 @@ namespace bntt {
 /// no bound.
 inline constexpr std::size_t kMostEvents = std::size_t{1} << 27;
 
-// Files of Prophesee's cameras. The sensor is not known where the file does not say it. `origin` starts every error sentence.
+// Files of Prophesee's cameras. The sensor is not known where the file does not say it. `origin`
+// starts every error sentence.
 
 /// A .raw file: header lines "% key value" up to "% end" or the first line that does not begin so,
 /// then EVT 2.0 or EVT 3.0 words, as the key `format` (or `evt`, of older files) says. The sensor

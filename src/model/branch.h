@@ -4,8 +4,8 @@
 #include <span>
 
 #include "bntt/network.h"
-#include "kernels/neuron.h"
 #include "bntt/norm.h"
+#include "kernels/neuron.h"
 #include "layers/synapses/synapse.h"
 
 namespace bntt {

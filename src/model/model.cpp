@@ -29,8 +29,8 @@ fs::path model_file_at(const fs::path& path) {
   for (const fs::path& file : {run.best(), run.checkpoint()}) {
     if (fs::exists(file)) return file;
   }
-  fail("{}: holds no run: expected the file {} or {}", path.string(), run.best().filename().string(),
-       run.checkpoint().filename().string());
+  fail("{}: holds no run: expected the file {} or {}", path.string(),
+       run.best().filename().string(), run.checkpoint().filename().string());
 }
 
 void expect_card_fits(const ModelCard& card, const NetworkSpec& spec) {

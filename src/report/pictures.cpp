@@ -28,7 +28,8 @@ Picture image_picture(std::span<const uint8_t> pixels, const MapShape& shape) {
   picture.pixels.reserve(static_cast<std::size_t>(3 * shape.pixels()));
   for (int64_t pixel = 0; pixel < shape.pixels(); ++pixel) {
     for (int64_t channel = 0; channel < 3; ++channel) {
-      picture.pixels.push_back(pixels[pixel * shape.channels + std::min(channel, shape.channels - 1)]);
+      picture.pixels.push_back(
+          pixels[pixel * shape.channels + std::min(channel, shape.channels - 1)]);
     }
   }
   return picture;

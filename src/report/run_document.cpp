@@ -6,12 +6,12 @@
 
 #include "analyse/exit_rule.h"
 #include "analyse/json.h"
-#include "toml/toml.h"
 #include "bntt/error.h"
 #include "report/confusions.h"
 #include "report/gamma.h"
 #include "report/learning.h"
 #include "report/samples.h"
+#include "toml/toml.h"
 #include "train/run_settings.h"
 #include "train/trainer.h"
 

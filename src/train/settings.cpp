@@ -98,7 +98,7 @@ constexpr Meaning kMeanings[] = {
      "+1 and -1 from the normalised image; direct: the normalised image itself at every step; "
      "events: the event counts of each interval."},
 
-    {"train", "The optimiser (SGD with momentum) and its schedule."},
+    {"train", "The optimiser, its learning rate and the loss."},
     {"train.epochs", "Passes over the training samples."},
     {"train.batch", "Samples per optimiser step.", "m"},
     {"train.learning_rate", "Learning rate before the first drop.", "η"},

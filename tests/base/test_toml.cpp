@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "toml/toml.h"
 #include "message.h"
+#include "toml/toml.h"
 
 namespace bntt {
 namespace {

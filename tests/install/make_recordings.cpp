@@ -1,5 +1,5 @@
-// Writes a small data set in the format of N-MNIST below the directory of its argument: digit k is a
-// bar of events at column 3 k.
+// Writes a small data set in the format of N-MNIST below the directory of its argument: digit k is
+// a bar of events at column 3 k.
 #include <array>
 #include <cstdint>
 #include <filesystem>

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/threads.h"
-#include "kernels/neuron.h"
 #include "bntt/norm.h"
+#include "kernels/neuron.h"
 
 namespace bntt {
 

@@ -5,11 +5,11 @@
 #include <span>
 
 #include "base/check.h"
+#include "bntt/declaration.h"
 #include "bntt/network_spec.h"
+#include "bntt/norm.h"
 #include "bntt/signal.h"
 #include "kernels/neuron.h"
-#include "bntt/declaration.h"
-#include "bntt/norm.h"
 
 namespace bntt {
 

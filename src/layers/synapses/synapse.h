@@ -4,9 +4,9 @@
 #include <memory>
 
 #include "bntt/break_even.h"
+#include "bntt/declaration.h"
 #include "bntt/network_spec.h"
 #include "bntt/signal.h"
-#include "bntt/declaration.h"
 #include "layers/synapses/way.h"
 
 namespace bntt {
