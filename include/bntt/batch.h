@@ -11,10 +11,9 @@ namespace bntt {
 /// Images or event frames: one of the two buffers is filled.
 struct Batch {
   std::vector<uint32_t> sample_ids;  ///< random draws for a sample are a function of its id
-  std::vector<int64_t> labels;       ///< empty where nobody needs them
+  std::vector<int64_t> labels;       ///< may be empty where they are not needed
   MapShape shape;
-  Buffer<float>
-      images;  ///< [image, y, x, channel], 0..1: encoders normalise, noise and attacks act before
+  Buffer<float> images;    ///< [image, y, x, channel], 0..1, not normalised: encoders do that
   int64_t frames = 1;      ///< of one sample of `counts`
   Buffer<uint8_t> counts;  ///< [sample, frame, y, x, channel]: events of each interval
 

@@ -16,16 +16,20 @@ inline constexpr std::size_t kBufferAlignment = 64;
 /// Memory at that alignment, contents undefined; large buffers get blocks of their own, which are
 /// kept for the next ones. Throws std::bad_alloc.
 BNTT_API void* allocate_buffer(std::size_t bytes);
+/// The bytes of so many numbers. Throws Error for a negative count, std::bad_alloc for one that no
+/// memory can hold.
+BNTT_API std::size_t buffer_bytes(int64_t count, std::size_t bytes_each);
 BNTT_API void free_buffer(void* memory, std::size_t bytes) noexcept;
 
 /// Plain numbers on a cache-line boundary, so that SIMD loads never split a line.
-/// Contents start undefined; `zeros` and `fill` define them.
+/// Contents start undefined; `zeros` and `fill` define them. Indices are not checked.
 template <typename T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
   Buffer() = default;
+  /// Throws Error for a negative size.
   explicit Buffer(int64_t size) : size_(size), data_(allocate(size)) {}
   Buffer(const Buffer& other) : Buffer(other.size_) {
     std::copy_n(other.data_, other.size_, data_);
@@ -63,7 +67,7 @@ class Buffer {
  private:
   static T* allocate(int64_t size) {
     if (size == 0) return nullptr;
-    return static_cast<T*>(allocate_buffer(bytes(size)));
+    return static_cast<T*>(allocate_buffer(buffer_bytes(size, sizeof(T))));
   }
   static std::size_t bytes(int64_t size) { return static_cast<std::size_t>(size) * sizeof(T); }
   void swap(Buffer& other) noexcept {

@@ -1,30 +1,30 @@
 #pragma once
 
-#include <functional>
-#include <numeric>
 #include <span>
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "bntt/error.h"
 #include "bntt/parameter.h"
 
 namespace bntt {
 
-/// Xavier uniform with gain 2: U(−a, a), a = 2 √(6 / (fan_in + fan_out)).
-struct XavierStart {
+/// Drawn as the network's Init says.
+struct DrawnStart {
   int64_t fan_in = 1;
   int64_t fan_out = 1;
+  bool convolution = false;
 };
 
-/// A parameter as a piece of the network declares it. Network, optimiser, checkpoints, export,
-/// oracle and tests learn from declarations what numbers there are, and from nowhere else.
+/// A parameter as a part of the network declares it. Network, optimiser, checkpoints and export
+/// know the numbers of a network from such declarations only.
 struct ParameterDeclaration {
   std::string name;  ///< within its piece: weight, bias, step_scale
   ParameterGroup group = ParameterGroup::weight;
   std::vector<int64_t> pytorch_shape;
   int64_t input_channels = 0;  ///< see Parameter
-  std::variant<float, XavierStart> start = 0.0F;
+  std::variant<float, DrawnStart> start = 0.0F;
 };
 
 /// The same for a running statistic.
@@ -34,8 +34,16 @@ struct StatisticDeclaration {
   float start = 0.0F;
 };
 
+/// Numbers of a tensor. Throws Error for a negative extent, and for more numbers than int64_t can
+/// count.
 inline int64_t size_of(const std::vector<int64_t>& shape) {
-  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+  int64_t size = 1;
+  for (const int64_t extent : shape) {
+    if (extent < 0 || __builtin_mul_overflow(size, extent, &size)) {
+      throw Error("a shape has an extent below 0, or more numbers than any memory can hold");
+    }
+  }
+  return size;
 }
 
 inline int64_t size_of(const std::vector<ParameterDeclaration>& declarations) {

@@ -25,6 +25,7 @@ constexpr auto enum_names(EncoderKind) {
                     std::pair{EncoderKind::direct, "direct"},
                     std::pair{EncoderKind::events, "events"}};
 }
+/// Throws Error for a number that is none of the kinds.
 BNTT_API std::string_view encoder_name(EncoderKind kind);
 /// Throws Error for an unknown name. `origin` starts its sentence: the key or option that gave the
 /// name.
@@ -37,7 +38,7 @@ struct ChannelStatistics {
   bool operator==(const ChannelStatistics&) const = default;
 };
 
-/// How pixels become the input of every step.
+/// How pixels are turned into the input of each step.
 struct EncoderSpec {
   EncoderKind kind = EncoderKind::poisson_unsigned;
   ChannelStatistics normalisation;  ///< not used by poisson_unsigned and events
@@ -57,7 +58,8 @@ inline constexpr uint32_t kFirstTestId = 0x80000000U;
 BNTT_API Signal encode(const Batch& batch, int64_t steps, const EncoderSpec& spec, uint64_t seed,
                        uint32_t epoch, int64_t first_step = 0);
 
-/// (pixel - mean) / deviation: [image, y, x, channel].
+/// (pixel - mean) / deviation: [image, y, x, channel]. Throws Error unless there is a mean and a
+/// deviation for each channel, and the pixels are whole.
 BNTT_API Buffer<float> normalise(const Batch& batch, const ChannelStatistics& statistics);
 
 }  // namespace bntt

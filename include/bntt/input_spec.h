@@ -30,6 +30,9 @@ constexpr auto enum_names(Interval) {
 struct FrameOptions {
   int64_t frames = 20;
   Interval interval = Interval::time;
+  /// Instead of an interval: every frame is so many microseconds, from the first event on. Frames
+  /// after the last event are empty; events after the last frame are left out.
+  int64_t bin_us = 0;
   bool clip = false;  ///< at most one spike per pixel, polarity and frame, instead of counts
   bool operator==(const FrameOptions&) const = default;
 };

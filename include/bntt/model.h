@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -16,17 +17,17 @@
 
 namespace bntt {
 
-/// How a model came to be and how good it was: for its users to read.
+/// How a model was trained and how good it was: information for its users.
 struct TrainingRecord {
   std::string data;                           ///< name of the data set
   std::string settings;                       ///< all settings of the run, as TOML
-  int64_t epochs = 0;                         ///< that the weights have seen
+  int64_t epochs = 0;                         ///< completed when the weights were saved
   std::optional<double> validation_accuracy;  ///< of these weights, in per cent
   int64_t validation_images = 0;
   bool operator==(const TrainingRecord&) const = default;
 };
 
-/// What a model needs besides its network, and what its users want to know.
+/// What a model needs besides its network, and information for its users.
 struct ModelCard {
   InputSpec input;
   std::vector<std::string> class_names;  ///< [class]; empty: not known
@@ -40,16 +41,25 @@ struct PredictOptions {
   /// The place of the first sample among those for which the encoder draws spikes: image i of the
   /// test set gets the spikes that it gets in `bntt eval`.
   uint32_t first_sample = 0;
+  /// A sample is done as soon as the largest softmax probability of its voltage, divided by the
+  /// steps so far, reaches this. Samples then run one by one.
+  std::optional<double> exit_confidence;
+  bool count_spikes = false;  ///< fill Prediction::spikes; samples then run one by one
+  /// Called with the number of samples done, now and then; a true answer stops, and the predictions
+  /// so far are returned.
+  std::function<bool(int64_t samples)> progress;
 };
 
-/// What a model says of one sample.
+/// The answer of a model for one sample.
 struct Prediction {
   int64_t label = 0;                 ///< the class with the largest logit, the first of equals
   std::vector<float> logits;         ///< [class]
   std::vector<float> probabilities;  ///< [class], their softmax
+  int64_t steps = 0;                 ///< that it took, of the run
+  int64_t spikes = 0;                ///< of hidden neurons; counted on request
 };
 
-/// A trained network with all that inference needs. Nothing in it changes: any number of threads
+/// A trained network with everything that inference needs. It is immutable: any number of threads
 /// may use one model, and copies share its memory.
 class BNTT_API Model {
  public:
@@ -60,6 +70,14 @@ class BNTT_API Model {
 
   /// Throws Error unless the card fits the network.
   Model(Network network, ModelCard card);
+  // Copies share all memory, so moving is copying: a model is never without contents.
+  Model(const Model&) = default;
+  Model& operator=(const Model&) = default;
+  ~Model() = default;
+
+  /// One .safetensors file that load() and `bntt inspect` read. A file of that name is replaced
+  /// once the new one is complete. Throws Error if it cannot be written.
+  void save(const std::filesystem::path& file) const;
 
   const Network& network() const;
   const ModelCard& card() const;
@@ -83,6 +101,11 @@ class BNTT_API Model {
   struct Contents;
 
   ChainState start(int64_t batch) const;
+  void advance_until(const Batch& batch, int64_t steps, const AdvanceOptions& options,
+                     ChainState& state) const;
+  Prediction predict_one(const Batch& sample, int64_t steps, const PredictOptions& options,
+                         ChainState& state) const;
+  std::vector<Prediction> predictions_of(const ChainState& state) const;
 
   std::shared_ptr<const Contents> contents_;
 };

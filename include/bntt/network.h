@@ -31,7 +31,7 @@ struct BranchTrace {
 
 /// What dropout left of a stage's output.
 struct DroppedOutput {
-  SpikeTrain kept;  ///< where it was kept; one step stands for all, unless drawn for each
+  SpikeTrain kept;  ///< where it was kept; one step for all, unless each step was drawn
   Signal output;    ///< for the readers: times 1/(1 − p)
 };
 
@@ -55,7 +55,7 @@ struct DropoutDraws {
 
 /// What a trace holds.
 enum class Keep {
-  everything,    ///< for those who look at it
+  everything,    ///< for callers that inspect it
   for_backward,  ///< all but currents that are large and cheap to compute again
 };
 
@@ -69,7 +69,7 @@ struct Trace {
 
 class PreparedNetwork;
 
-/// Everything that a running network remembers from step to step.
+/// The state of a running network from step to step.
 struct ChainState {
   int64_t batch = 0;
   int64_t steps_done = 0;                ///< of active_steps(spec)
@@ -82,7 +82,8 @@ struct ChainState {
   std::vector<std::vector<Buffer<float>>> constant_currents;
 };
 
-/// Keeps these images, in this order: the others have left the batch.
+/// Keeps these images, in this order: the others have left the batch. Throws Error for an image
+/// that is not there, and for none.
 BNTT_API void keep_images(ChainState& state, std::span<const int64_t> images);
 
 /// Spikes of each stage and step, summed over the images seen. Steps are those of the whole run.
@@ -123,14 +124,16 @@ struct StageNumbers;
 class BNTT_API Network {
  public:
   /// Throws Error for a spec that describes no network. Every parameter starts as its piece
-  /// declares: weights Xavier-uniform with gain 2, drawn from the seed alone, gains 1, shifts and
+  /// declares: weights drawn as the spec's Init says, from the seed alone, gains 1, shifts and
   /// biases 0.
   Network(NetworkSpec spec, uint64_t seed);
-  /// A network whose numbers are undefined, for those who fill in all of them.
+  /// A network whose numbers are undefined, for callers that fill in all of them.
   static Network unfilled(NetworkSpec spec) { return {std::move(spec), std::nullopt}; }
   Network(Network&&) noexcept;
   Network& operator=(Network&&) noexcept;
   ~Network();
+  /// Another network with the same numbers and choices; gradients are not copied.
+  Network copy() const;
 
   const NetworkSpec& spec() const { return spec_; }
   const std::vector<StagePlan>& stages() const { return plans_; }
@@ -148,6 +151,8 @@ class BNTT_API Network {
   Precision precision() const { return precision_; }
   void set_precision(Precision precision) { precision_ = precision; }
 
+  // The next three throw Error for a stage or branch that is not there.
+
   /// γ of a branch, or null where its norm has none.
   const Parameter* gain(std::size_t stage, std::size_t branch = 0) const;
   /// Those of a branch's norm, and of a stage's neurons.
@@ -155,17 +160,19 @@ class BNTT_API Network {
   std::span<const Parameter> neuron_parameters(std::size_t stage) const;
 
   /// One window of all active steps, kept for backward. The input has active_steps(spec) steps.
-  /// Outputs are dropped only with `dropout`: it belongs to training.
+  /// Outputs are dropped only with `dropout`: it belongs to training. Throws Error for an input of
+  /// another shape, and, as the functions below, if a parameter or statistic has lost its size.
   Trace forward(Signal input, NormMode mode, Keep keep = Keep::everything,
                 const DropoutDraws* dropout = nullptr);
 
   /// What each step alone says: [step, batch, class]. Without a leak, the logits are the sum over
-  /// the steps, or the mean.
+  /// the steps, or the mean. Throws Error for the trace of another network.
   Buffer<float> step_logits(const Trace& trace) const;
 
   /// Fills every parameter's gradient, which has memory from the first call on; with
   /// `input_gradient`, also that of the input [stored step, batch, y, x, channel]. Frees the trace
-  /// as it goes: hand it over by std::move.
+  /// as it goes: hand it over by std::move. Throws Error for the trace of another network and for a
+  /// gradient of another size.
   void backward(Trace trace, const Buffer<float>& logits_gradient,
                 Buffer<float>* input_gradient = nullptr);
   /// The same from a gradient at step_logits(): [step, batch, class].
@@ -173,7 +180,8 @@ class BNTT_API Network {
                            Buffer<float>* input_gradient = nullptr);
 
   /// Inference without a trace: `start`, then `advance` by windows of any length gives the same
-  /// bits as one window.
+  /// bits as one window. All throw Error for the state of another network, for a batch below 1, and
+  /// for an input that does not fit.
   ChainState start(int64_t batch) const { return start(batch, prepare()); }
   /// Back to rest, for the next images of the same network: keeps what start() prepared.
   void restart(ChainState& state, int64_t batch) const;
@@ -184,6 +192,10 @@ class BNTT_API Network {
   /// What the readout's voltage so far says, divided by the spec's steps if the spec says so:
   /// [batch, class].
   Buffer<float> logits(const ChainState& state) const;
+  /// The voltages of a stage's neurons after the steps so far, what a spike took away taken off:
+  /// [batch, y, x, channel]. Of the readout, what it has added up; of neurons without state, none.
+  /// Throws Error for a stage that is not there.
+  Buffer<float> membranes(const ChainState& state, std::size_t stage) const;
 
  private:
   friend class Model;  // shares prepared weights between states
@@ -208,6 +220,7 @@ class BNTT_API Network {
   Range declare(const std::string& prefix, const std::vector<StatisticDeclaration>& declarations);
   std::shared_ptr<const PreparedNetwork> prepare() const;
   ChainState start(int64_t batch, std::shared_ptr<const PreparedNetwork> prepared) const;
+  const float* weights_of(std::size_t stage, std::size_t branch) const;
   StageNumbers numbers(std::size_t stage, const PreparedNetwork& prepared) const;
   void backward_from_readout(Trace trace, Buffer<float> current_gradient,
                              Buffer<float>* input_gradient);
@@ -215,6 +228,13 @@ class BNTT_API Network {
   void advance_together(const Signal& window, ChainState& state,
                         const AdvanceOptions& options) const;
   void check_window(const Signal& window, int64_t steps_left) const;
+  void check_numbers() const;
+  void check_trace(const Trace& trace) const;
+  void check_prepared(const ChainState& state) const;
+  void check_state(const ChainState& state) const;
+  void check_options(const AdvanceOptions& options) const;
+  const StageRanges& ranges_of(std::size_t stage) const;
+  const BranchRanges& ranges_of(std::size_t stage, std::size_t branch) const;
   void count_activity(std::size_t stage, int64_t first, const Signal& output,
                       Activity& activity) const;
 
@@ -222,6 +242,7 @@ class BNTT_API Network {
   std::vector<StagePlan> plans_;
   std::vector<Parameter> parameters_;
   std::vector<Statistic> statistics_;
+  std::vector<int64_t> sizes_;  // of parameters, then of statistics
   std::vector<StageRanges> ranges_;
   std::vector<int64_t> last_reader_;  // of each stage's output
   std::vector<std::unique_ptr<Stage>> stages_;

@@ -1,11 +1,13 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
 
 #include "bntt/api.h"
+#include "bntt/kind_info.h"
 #include "bntt/shape.h"
 
 namespace bntt {
@@ -27,14 +29,16 @@ enum class SurrogateKind {
   sigmoid,    ///< α 4 s(kd)(1 − s(kd)) with k = 4, s the logistic function
   arctan,     ///< α / (1 + (πd)²)
   rectangle,  ///< α where |d| < 1/2
+  stdb,       ///< α e^(−βΔt), Δt the steps since the neuron's previous spike, whatever d is
 };
 
-/// The slope that stands for that of the step function in the backward pass.
+/// The slope that replaces that of the step function in the backward pass.
 struct SurrogateSpec {
   SurrogateKind kind = SurrogateKind::triangle;
   float alpha = 0.3F;          ///< height at the threshold
   float width = 0.0F;          ///< volts; 0: the threshold
   bool per_threshold = false;  ///< times 1/θ, θ in volts
+  float decay = 0.01F;         ///< of stdb: β, per step
   bool operator==(const SurrogateSpec&) const = default;
 };
 
@@ -54,7 +58,10 @@ struct NeuronSpec {
   Fire fire = Fire::gt;
   Reset reset = Reset::soft;
   bool detach_reset = true;  ///< the reset carries no gradient
+  /// The membrane is clipped from below: at most 0 volts. Cao et al. (2015) clip at 0.
+  std::optional<float> floor = std::nullopt;
   SurrogateSpec surrogate;
+  float neunorm_decay = 0.9F;     ///< k of neunorm
   float dropout = 0.0F;           ///< in training, the share of neurons whose output is dropped
   bool dropout_per_step = false;  ///< drawn anew at every step; otherwise the same for all
   bool operator==(const NeuronSpec&) const = default;
@@ -116,7 +123,9 @@ struct Readout {
   int64_t votes = 1;
   /// dense, or identity: the spikes of classes · votes neurons are the votes.
   SynapseKind synapse = SynapseKind::dense;
-  float leak = 1.0F;  ///< λ
+  float leak = 1.0F;          ///< λ
+  bool leak_newest = false;   ///< v = λ (v + y) instead
+  bool leak_gradient = true;  ///< false: the gradient passes the leak undamped
   bool operator==(const Readout&) const = default;
 };
 
@@ -176,11 +185,22 @@ struct BranchedStage {
 using StageSpec =
     std::variant<Conv3x3, Dense, AvgPool, Readout, Conv, SumPool, MaxPool, BranchedStage>;
 
+/// What the first weights are drawn from, with fan_in inputs and fan_out outputs of one weight's
+/// neurons. Biases start at 0.
+enum class Init {
+  xavier,      ///< U(−a, a), a = 2 √(6 / (fan_in + fan_out)): the paper's
+  he_fan_in,   ///< N(0, 2 / fan_in)
+  he_fan_out,  ///< N(0, 2 / fan_out)
+  vgg,         ///< convolutions as he_fan_out, fully connected N(0, 0.01²)
+  pytorch,     ///< U(−a, a), a = 1 / √fan_in
+};
+
 /// A network is data: stages in the order in which they run, for a number of steps.
 struct NetworkSpec {
   MapShape input;
   int64_t steps = 25;
   Propagation propagation = Propagation::instant;
+  Init init = Init::xavier;
   std::vector<StageSpec> stages;
   bool operator==(const NetworkSpec&) const = default;
 };
@@ -234,7 +254,10 @@ struct StagePlan {
   int64_t macs = 0;
   int64_t neurons = 0;  ///< that fire or rectify: 0 for the readout and for neurons `none`
 
-  bool spikes() const { return !readout && neuron.kind != "relu" && neuron.kind != "none"; }
+  /// Whether it hands on spikes; others hand on real values.
+  bool spikes() const {
+    return !readout && neuron.kind != "relu" && neuron.kind != "none" && neuron.kind != "neunorm";
+  }
 };
 
 /// Validates the spec and computes shapes and counts. Throws Error, in one sentence, for a spec
@@ -247,10 +270,6 @@ BNTT_API int64_t classes_of(const NetworkSpec& spec);
 BNTT_API const Readout& readout_of(const NetworkSpec& spec);
 
 /// What `kind` of a NormSpec or NeuronSpec may be.
-struct KindInfo {
-  std::string name;
-  std::string meaning;
-};
 BNTT_API std::vector<KindInfo> norm_kinds();
 BNTT_API std::vector<KindInfo> neuron_kinds();
 

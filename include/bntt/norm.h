@@ -58,7 +58,7 @@ struct NormGradient {
   Buffer<float> offset;  // [step, row, channel]
 };
 
-/// Where a norm stands in its network.
+/// The surroundings of a norm in its network.
 struct NormPlace {
   int64_t channels = 1;
   int64_t run_steps = 1;
@@ -93,7 +93,9 @@ class BNTT_API Norm {
   /// Statistics of each image alone: rows are single images, and evaluation needs moments too.
   virtual bool per_image() const { return false; }
 
-  /// Mean and inverse deviation from the batch; the running statistics follow.
+  /// Mean and inverse deviation from the batch; the running statistics follow. `moments` has only
+  /// its split for norms that have no statistics and are not per_image(). This and the functions
+  /// below throw Error for arguments of other sizes than the norm declares.
   virtual NormTrace from_batch(const RowMoments& moments, int64_t first_step,
                                std::span<Statistic> statistics) const = 0;
 
@@ -111,8 +113,8 @@ class BNTT_API Norm {
                                 std::span<Parameter> parameters) const = 0;
 
  protected:
-  // What a norm of one's own usually overrides, with BatchNormOverTime (bntt/batch_norms.h) or one
-  // of its kind as the base.
+  // A norm outside the library usually derives from BatchNormOverTime or another class of
+  // bntt/batch_norms.h and overrides some of these.
 
   /// Whether every step of the run has its own row of γ and β.
   virtual bool affine_per_step() const { return false; }
@@ -124,7 +126,9 @@ class BNTT_API Norm {
 
   bool has_shift() const { return spec_.shift; }
   int64_t channels() const { return place_.channels; }
-  /// Of γ, β or running statistics: where a step's row begins.
+  /// Of γ, β or running statistics: where a step's row begins. checked_row throws Error for a step
+  /// that is not there.
+  int64_t checked_row(int64_t run_step, bool per_step) const;
   int64_t row_at(int64_t run_step, bool per_step) const {
     return per_step ? run_step * place_.channels : 0;
   }
@@ -140,12 +144,12 @@ struct NormEntry {
   std::string meaning;
   std::function<std::unique_ptr<Norm>(const NormSpec& spec, const NormPlace& place)> make;
 };
-/// Every norm there is. Parsing, help texts and the tests' lists come from here.
+/// All norms, registered ones included.
 BNTT_API std::span<const NormEntry> norm_table();
 
-/// Adds a norm of one's own to the table, for networks that are described or loaded afterwards; not
-/// while other threads use the library. Throws Error for a name that is taken or is not made of
-/// lower-case letters, digits and hyphens.
+/// Adds a norm of the caller's to the table, for networks that are created or loaded afterwards.
+/// Must not be called while other threads use the library. Throws Error for a name that is taken or
+/// is not made of lower-case letters, digits and hyphens.
 BNTT_API void register_norm(NormEntry entry);
 
 /// Throws Error for an unknown kind, with the nearest known one.

@@ -12,7 +12,7 @@ namespace bntt {
 /// What a parameter is for: an optimiser may treat the groups differently.
 enum class ParameterGroup { weight, gain, shift, bias, neuron };
 
-/// Numbers that training moves, with their gradient.
+/// Numbers that training changes, with their gradient.
 struct Parameter {
   std::string name;  ///< as in a state dict: conv1.weight, conv1.norm.weight, conv1.neuron.a
   ParameterGroup group = ParameterGroup::weight;
@@ -24,14 +24,15 @@ struct Parameter {
   Buffer<float> gradient;  ///< empty until the first backward pass
 };
 
-/// Numbers that training only observes: running means and variances.
+/// Numbers that training measures: running means and variances.
 struct Statistic {
   std::string name;                    ///< conv1.norm.running_mean
   std::vector<int64_t> pytorch_shape;  ///< also the order in memory
   Buffer<float> value;
 };
 
-/// From the order in memory to PyTorch's, and back.
+/// From the order in memory to PyTorch's, and back. Throws Error unless there are as many values as
+/// the parameter's shape says.
 BNTT_API Buffer<float> to_pytorch_order(const Parameter& parameter, const Buffer<float>& values);
 BNTT_API Buffer<float> from_pytorch_order(const Parameter& parameter, const Buffer<float>& values);
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "bntt/api.h"
@@ -26,10 +27,16 @@ class BNTT_API Session {
   void advance(const Signal& window, Activity* activity = nullptr) {
     network_->advance(window, state_, activity);
   }
+  void advance(const Signal& window, const AdvanceOptions& options) {
+    network_->advance(window, state_, options);
+  }
   int64_t steps_done() const { return state_.steps_done; }
   bool done() const { return state_.steps_done == active_steps(network_->spec()); }
   /// [batch, class]
   Buffer<float> logits() const { return network_->logits(state_); }
+  /// The voltages of a stage's neurons, after any reset: [batch, y, x, channel]; see
+  /// Network::membranes. Throws Error for a name that no stage has.
+  Buffer<float> membranes(std::string_view stage) const;
   /// Of one image's classes after the steps so far: the softmax of its voltage, divided by these
   /// steps if the network divides by all. Throws Error for an image that is not there.
   std::vector<float> probabilities(int64_t image = 0) const;

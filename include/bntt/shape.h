@@ -23,10 +23,11 @@ struct ConvGeometry {
   int64_t padding = 1;
 
   int64_t taps() const { return kernel * kernel; }
-  /// Height or width of the output; 0 if the kernel is larger than the padded input.
+  /// Height or width of the output; 0 if the kernel is larger than the padded input, or there is no
+  /// stride.
   int64_t output_extent(int64_t input) const {
     const int64_t room = input + 2 * padding - kernel;
-    return room < 0 ? 0 : room / stride + 1;
+    return room < 0 || stride < 1 ? 0 : room / stride + 1;
   }
   MapShape output(const MapShape& input, int64_t channels) const {
     return {channels, output_extent(input.height), output_extent(input.width)};

@@ -16,8 +16,8 @@ inline constexpr int64_t kSpikesPerWord = 64;
 
 /// Spikes of a whole map over some steps, as bit planes packed along channels: bit c % 64 of word c
 /// / 64. A value is the sum over planes of plane weight x bit: {1} for hidden spikes, {+1, -1} for
-/// signed input, {1, 2, 4, ...} for event counts. Bits past the last channel are always zero: who
-/// writes whole words keeps to that, and check_signal sees to it.
+/// signed input, {1, 2, 4, ...} for event counts. Bits past the last channel must be zero;
+/// check_signal verifies it.
 class BNTT_API SpikeTrain {
  public:
   SpikeTrain() = default;
@@ -60,7 +60,7 @@ class BNTT_API SpikeTrain {
 };
 
 /// Real values of a whole map: a direct-encoded image, event counts, or the activations of an ANN.
-/// With `constant` there is one stored step that stands for every step.
+/// With `constant` one step is stored and used for every step.
 struct DenseTrain {
   int64_t steps = 1;
   int64_t batch = 0;
@@ -71,7 +71,7 @@ struct DenseTrain {
   int64_t stored_steps() const { return constant ? 1 : steps; }
 };
 
-/// What one stage hands to the next, and what enters the first.
+/// The output of a stage, or the input of a network.
 using Signal = std::variant<SpikeTrain, DenseTrain>;
 
 BNTT_API int64_t signal_steps(const Signal& signal);
@@ -85,9 +85,10 @@ BNTT_API void check_signal(const Signal& signal);
 
 /// Steps [begin, begin + count) of a signal. Throws Error where it has no such steps.
 BNTT_API Signal slice_steps(const Signal& signal, int64_t begin, int64_t count);
-/// The steps of all parts, one after the other; the parts are of one kind, shape and batch.
+/// The steps of all parts, one after the other. Throws Error unless the parts are of one kind,
+/// shape and batch, and none is constant.
 BNTT_API Signal join_steps(const std::vector<Signal>& parts);
-/// These images of a signal, in this order. Throws Error where it has no such image.
+/// These images of a signal, in this order. Throws Error where it has no such image, and for none.
 BNTT_API Signal keep_images(const Signal& signal, std::span<const int64_t> images);
 
 }  // namespace bntt

@@ -16,20 +16,35 @@ struct ZooOptions {
   int64_t steps = 25;
   double width = 1.0;  ///< multiplies every hidden channel and feature count
   Propagation propagation = Propagation::instant;
+  Init init = Init::xavier;
   NormSpec norm;
   NeuronSpec neuron;
   NormSpec readout_norm = {.kind = "none"};
   bool divide_by_steps = true;
   float readout_leak = 1.0F;
+  bool readout_leak_newest = false;   ///< see Readout, as the next
+  bool readout_leak_gradient = true;  ///< false: forward only
   int64_t readout_votes = 1;
+  /// Above 0, every average pool has neurons of its own, without leak and with this threshold: its
+  /// output is spikes again.
+  float pool_threshold = 0.0F;
+  bool zero_residual = false;  ///< the last norm of every residual block starts with gain 0
 };
 
 BNTT_API NetworkSpec vgg5(const ZooOptions& options);
 BNTT_API NetworkSpec vgg9(const ZooOptions& options);
 BNTT_API NetworkSpec vgg11(const ZooOptions& options);
 BNTT_API NetworkSpec vgg16(const ZooOptions& options);
+/// Rathi et al. (2020): without the fifth pool.
+BNTT_API NetworkSpec rathi_vgg16(const ZooOptions& options);
 BNTT_API NetworkSpec cao_net(const ZooOptions& options);
 BNTT_API NetworkSpec dvs_net(const ZooOptions& options);
+/// Wu's: five convolutions and three fully connected stages, all with bias; the last one votes.
+BNTT_API NetworkSpec cifarnet(const ZooOptions& options);
+/// That of PLIF: six convolutions, max pools, and two fully connected stages, the last one votes.
+BNTT_API NetworkSpec plif_net(const ZooOptions& options);
+/// VGG9 as the authors of TEBN have it: its fully connected stage has no neurons.
+BNTT_API NetworkSpec tebn_vgg9(const ZooOptions& options);
 
 /// tdBN's and TET's: blocks of 128, 256 and 512 channels, whose shortcut joins before the neurons.
 BNTT_API NetworkSpec resnet19(const ZooOptions& options);

@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-/// A mistake of ours, never of the user's: say where and abort.
+/// For bugs of ours, never for mistakes of the user: says where, and aborts.
 #define BNTT_CHECK(condition)                                                            \
   do {                                                                                   \
     if (!(condition)) {                                                                  \

@@ -17,7 +17,8 @@ std::string describe(const Limits& limits) {
   std::string text;
   if (has_low) text += (limits.low_excluded ? " above " : " of at least ") + plain(limits.low);
   if (has_low && has_high) text += " and";
-  if (has_high) text += (limits.high_excluded ? " below " : " at most ") + plain(limits.high);
+  const char* at_most = has_low ? " at most " : " of at most ";
+  if (has_high) text += (limits.high_excluded ? " below " : at_most) + plain(limits.high);
   return text;
 }
 

@@ -51,6 +51,7 @@ struct Limits {
 };
 
 inline Limits at_least(double low) { return {.low = low}; }
+inline Limits up_to(double high) { return {.high = high}; }
 inline Limits above(double low) { return {.low = low, .low_excluded = true}; }
 inline Limits between(double low, double high) { return {.low = low, .high = high}; }
 inline Limits above_up_to(double low, double high) {
@@ -108,7 +109,7 @@ inline constexpr bool is_name_or_list = false;
 template <NamedEnum Name, typename Item>
 inline constexpr bool is_name_or_list<std::variant<Name, std::vector<Item>>> = true;
 
-/// Where a value stands: the file, and the dotted path in it.
+/// The place of a value: the file, and the dotted path in it.
 struct Place {
   const std::string& origin;
   std::string path;
@@ -123,8 +124,8 @@ struct Place {
 [[noreturn]] void refuse(const Place& place, const Json& value, const std::string& expected);
 [[noreturn]] void refuse_key(const Place& table, const std::string& key,
                              const std::vector<std::string>& known);
-/// The index of a name in a list, or a message with the list and the nearest name. `otherwise` goes
-/// on with what else may stand there.
+/// The index of a name in a list, or a message with the list and the nearest name. `otherwise` adds
+/// what else is allowed there.
 std::size_t index_of_name(const Json& value, const std::vector<std::string>& names,
                           const Place& place, const std::string& otherwise = "");
 int64_t whole_number(const Json& value, const Limits& limits, const Place& place);
@@ -164,7 +165,7 @@ class Reader {
 
   void allow(std::string_view key) { known_.emplace_back(key); }
 
-  /// To be called after the visit: every key must have been asked for.
+  /// To be called after the visit: every key must have been read.
   void refuse_unknown_keys() const {
     for (const auto& [key, value] : object_.items()) {
       if (std::find(known_.begin(), known_.end(), key) == known_.end()) {

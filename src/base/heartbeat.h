@@ -8,8 +8,8 @@
 
 namespace bntt {
 
-/// Calls `beat`, on a thread of its own, whenever nothing was heard for `interval`: a step of an
-/// hour leaves its caller no chance to say that all is well.
+/// Calls `beat`, on a thread of its own, whenever `heard` was not called for `interval`, so that a
+/// long step of the caller does not look like a hang.
 class Heartbeat {
  public:
   Heartbeat(std::chrono::milliseconds interval, std::function<void()> beat);
@@ -17,7 +17,7 @@ class Heartbeat {
   Heartbeat& operator=(const Heartbeat&) = delete;
   ~Heartbeat();
 
-  /// Something was heard: the next beat is a whole interval away.
+  /// Restarts the interval.
   void heard();
 
  private:

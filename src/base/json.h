@@ -9,7 +9,7 @@ namespace bntt {
 /// Keeps the order of its keys.
 using Json = nlohmann::ordered_json;
 
-/// Nothing that we read is nested deeper; what is, was made to overflow a stack.
+/// No file that we read is nested deeper; one that is was made to overflow the stack.
 inline constexpr int kMaxNesting = 32;
 
 /// The value in untrusted text. Refuses, in one sentence that begins with `origin`, broken JSON,

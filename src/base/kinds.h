@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "bntt/kind_info.h"
 
 namespace bntt {
 
@@ -16,6 +17,13 @@ std::vector<std::string> kind_names(std::span<const Entry> table) {
   std::vector<std::string> names;
   for (const Entry& entry : table) names.emplace_back(entry.name);
   return names;
+}
+
+template <typename Entry>
+std::vector<KindInfo> kinds_of(std::span<const Entry> table) {
+  std::vector<KindInfo> kinds;
+  for (const Entry& entry : table) kinds.push_back({entry.name, entry.meaning});
+  return kinds;
 }
 
 /// The entry of that name. Throws Error, with the names there are, for an unknown one.

@@ -9,6 +9,7 @@
 #include <new>
 
 #include "base/check.h"
+#include "base/fail.h"
 #include "bntt/buffer.h"
 
 namespace bntt {
@@ -105,7 +106,18 @@ bool is_large(std::size_t bytes) { return kBlocksApart && bytes >= LargeBlocks::
 
 }  // namespace
 
+std::size_t buffer_bytes(int64_t count, std::size_t bytes_each) {
+  if (count < 0) fail("buffer: a size of {}, expected at least 0", count);
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(static_cast<std::size_t>(count), bytes_each, &bytes)) {
+    throw std::bad_alloc();
+  }
+  return bytes;
+}
+
 void* allocate_buffer(std::size_t bytes) {
+  constexpr std::size_t kMost = std::size_t{1} << 62;  // room for what rounding up adds
+  if (bytes > kMost) throw std::bad_alloc();
   void* memory = is_large(bytes) ? range_for(bytes).take(bytes) : nullptr;
   if (memory != nullptr) return memory;
   const std::size_t rounded = (bytes + kBufferAlignment - 1) / kBufferAlignment * kBufferAlignment;

@@ -18,8 +18,8 @@ enum class Purpose : uint32_t {
   dropout = 7,
 };
 
-/// Where a draw stands. Every random number is a pure function of (seed, purpose, place), so batch
-/// size, thread count, prefetching and resuming cannot change which numbers a sample gets.
+/// The position of a draw. Every random number is a pure function of (seed, purpose, place), so
+/// batch size, thread count, prefetching and resuming cannot change which numbers a sample gets.
 struct Place {
   uint32_t epoch = 0;
   uint32_t sample = 0;

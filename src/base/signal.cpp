@@ -5,7 +5,6 @@
 #include <initializer_list>
 #include <utility>
 
-#include "base/check.h"
 #include "base/fail.h"
 
 namespace bntt {
@@ -99,6 +98,9 @@ int64_t SpikeTrain::checked_word(int64_t step, int64_t image, int64_t y, int64_t
   check_index("row", y, shape_.height);
   check_index("column", x, shape_.width);
   check_index("channel", channel, shape_.channels);
+  if (words_.size() != planes() * steps_ * batch_ * words_per_frame()) {
+    fail("spike train: it holds {} words, which are not those of its shape", words_.size());
+  }
   return (y * shape_.width + x) * words_per_pixel_ + channel / kSpikesPerWord;
 }
 
@@ -149,7 +151,8 @@ void check_signal(const Signal& signal) {
 Signal slice_steps(const Signal& signal, int64_t begin, int64_t count) {
   check_sizes(signal);
   if (begin < 0 || count < 1 || begin > signal_steps(signal) - count) {
-    fail("signal: {} steps from step {} on were asked of {}", count, begin, signal_steps(signal));
+    fail("signal: {} steps from step {} on are out of range, the signal has {}", count, begin,
+         signal_steps(signal));
   }
   if (const auto* spikes = std::get_if<SpikeTrain>(&signal)) {
     SpikeTrain slice(count, spikes->batch(), spikes->shape(), spikes->plane_weights());
@@ -168,10 +171,30 @@ Signal slice_steps(const Signal& signal, int64_t begin, int64_t count) {
   return slice;
 }
 
+namespace {
+
+void expect_joinable(const Signal& first, const Signal& part) {
+  const auto* spikes = std::get_if<SpikeTrain>(&part);
+  const bool alike =
+      part.index() == first.index() && signal_batch(part) == signal_batch(first) &&
+      signal_shape(part) == signal_shape(first) &&
+      (spikes == nullptr || spikes->plane_weights() == std::get<SpikeTrain>(first).plane_weights());
+  if (!alike) fail("signal: parts to join differ in kind, images, shape or planes");
+  if (spikes == nullptr && std::get<DenseTrain>(part).constant) {
+    fail("signal: a part to join is constant, expected one with values of every step");
+  }
+}
+
+}  // namespace
+
 Signal join_steps(const std::vector<Signal>& parts) {
-  BNTT_CHECK(!parts.empty());
+  if (parts.empty()) fail("signal: nothing to join, expected at least one part");
   int64_t steps = 0;
-  for (const Signal& part : parts) steps += signal_steps(part);
+  for (const Signal& part : parts) {
+    check_sizes(part);
+    expect_joinable(parts.front(), part);
+    steps += signal_steps(part);
+  }
   if (const auto* first = std::get_if<SpikeTrain>(&parts.front())) {
     SpikeTrain joined(steps, first->batch(), first->shape(), first->plane_weights());
     int64_t begin = 0;
@@ -191,7 +214,6 @@ Signal join_steps(const std::vector<Signal>& parts) {
   float* to = joined.values.data();
   for (const Signal& part : parts) {
     const auto& dense = std::get<DenseTrain>(part);
-    BNTT_CHECK(!dense.constant);
     to = std::copy(dense.values.begin(), dense.values.end(), to);
   }
   return joined;
@@ -199,6 +221,7 @@ Signal join_steps(const std::vector<Signal>& parts) {
 
 Signal keep_images(const Signal& signal, std::span<const int64_t> images) {
   check_sizes(signal);
+  if (images.empty()) fail("signal: no images to keep, expected at least one");
   for (const int64_t image : images) {
     if (image < 0 || image >= signal_batch(signal)) {
       fail("signal: the image is {}, expected 0 to {}", image, signal_batch(signal) - 1);

@@ -15,7 +15,8 @@
 namespace bntt {
 
 void set_threads(int count) {
-  if (count < 0) fail("threads: {}, expected at least 0", count);
+  constexpr int kMost = 1024;  // the OpenMP runtime ends the program where the system has no more
+  if (count < 0 || count > kMost) fail("threads: {}, expected 0 to {}", count, kMost);
   omp_set_num_threads(count > 0 ? count : omp_get_num_procs());
 }
 

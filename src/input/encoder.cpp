@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "base/check.h"
 #include "base/fail.h"
 #include "base/random.h"
 #include "base/suggest.h"
@@ -20,6 +19,9 @@ namespace {
 // Random numbers are u / 2^24 with an integer u, so both comparisons are exact in integers: a spike
 // where u < limit, or where u < -limit for a spike of the negative plane.
 constexpr float kGrid = 0x1p24F;
+
+// Steps are numbered in 32 bits where spikes are drawn.
+constexpr int64_t kMostSteps = int64_t{1} << 31;
 
 // u / 2^24 < p  <=>  u < ceil(2^24 p)
 int32_t unsigned_limit(float pixel) {
@@ -123,8 +125,27 @@ SpikeTrain counted_spikes(const Batch& batch, int64_t steps, int64_t first_step)
   return spikes;
 }
 
+/// Throws Error unless the batch has as many pixels or counts as its shape says.
+void expect_filled(const Batch& batch, EncoderKind kind) {
+  const bool events = kind == EncoderKind::events;
+  const int64_t found = events ? batch.counts.size() : batch.images.size();
+  int64_t expected = 1;
+  bool overflow = false;
+  for (const int64_t extent : {batch.size(), events ? batch.frames : int64_t{1},
+                               batch.shape.channels, batch.shape.height, batch.shape.width}) {
+    overflow = overflow || __builtin_mul_overflow(expected, extent, &expected);
+  }
+  if (overflow || found != expected) {
+    fail("encoder {}: the batch has {} {}, expected {} for {} samples of {}x{}x{}",
+         encoder_name(kind), found, events ? "counts" : "pixels",
+         overflow ? "more than can be counted" : std::to_string(expected), batch.size(),
+         batch.shape.channels, batch.shape.height, batch.shape.width);
+  }
+}
+
 void expect_complete(const Batch& batch, EncoderKind kind, int64_t first_step, int64_t steps) {
   const bool events = kind == EncoderKind::events;
+  (void)encoder_name(kind);  // refuses what is no encoder
   if (batch.shape.channels < 1 || batch.shape.height < 1 || batch.shape.width < 1) {
     fail("encoder: the batch has maps of {}x{}x{}, expected at least 1x1x1", batch.shape.channels,
          batch.shape.height, batch.shape.width);
@@ -133,13 +154,10 @@ void expect_complete(const Batch& batch, EncoderKind kind, int64_t first_step, i
   if (first_step < 0 || steps < 1) {
     fail("encoder: {} steps from step {}, expected at least one step from 0 on", steps, first_step);
   }
-  const int64_t found = events ? batch.counts.size() : batch.images.size();
-  const int64_t expected = batch.size() * (events ? batch.frames : 1) * batch.shape.size();
-  if (found != expected) {
-    fail("encoder {}: the batch has {} {}, expected {} for {} samples of {}x{}x{}",
-         encoder_name(kind), found, events ? "counts" : "pixels", expected, batch.size(),
-         batch.shape.channels, batch.shape.height, batch.shape.width);
+  if (first_step > kMostSteps || steps > kMostSteps) {
+    fail("encoder: {} steps from step {}, expected at most {}", steps, first_step, kMostSteps);
   }
+  expect_filled(batch, kind);
   if (events && first_step + steps > batch.frames) {
     fail("encoder events: steps up to {} are wanted, but the recordings have {} frames",
          first_step + steps, batch.frames);
@@ -152,7 +170,7 @@ std::string_view encoder_name(EncoderKind kind) {
   for (const auto& [known, name] : enum_names(kind)) {
     if (known == kind) return name;
   }
-  BNTT_CHECK(false);
+  fail("encoder: kind {} is none, expected one of EncoderKind", static_cast<int>(kind));
 }
 
 EncoderKind encoder_from_name(std::string_view name, std::string_view origin) {
@@ -167,6 +185,9 @@ EncoderKind encoder_from_name(std::string_view name, std::string_view origin) {
 
 Buffer<float> normalise(const Batch& batch, const ChannelStatistics& statistics) {
   const int64_t channels = batch.shape.channels;
+  if (channels < 1 || batch.images.size() % channels != 0) {
+    fail("encoder: {} pixels of {} channels, expected whole pixels", batch.images.size(), channels);
+  }
   const auto expect_channels = [&](const char* what, const std::vector<float>& values) {
     if (std::ssize(values) == channels) return;
     fail("encoder: {} has {} numbers, expected one for each of {} channels", what, values.size(),

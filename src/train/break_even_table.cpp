@@ -16,6 +16,7 @@
 #include "base/threads.h"
 #include "kernels/kernel_set.h"
 #include "layers/synapses/break_even_formula.h"
+#include "layers/synapses/conv_winograd.h"
 #include "layers/synapses/measure_break_even.h"
 
 namespace bntt {
@@ -164,6 +165,9 @@ std::string dense_above_text(const Network& network) {
       text += fmt::format(" {} {:.2f}/{:.2f}", branch.name, break_even.forward,
                           break_even.weight_gradient);
     }
+  }
+  if (network.precision() == Precision::bf16) {
+    text += fmt::format("; while training in bf16, {:g} times that", ConvWinogradBf16::kCost);
   }
   return text;
 }

@@ -25,8 +25,8 @@ std::vector<BreakEven> formula_break_even(const std::vector<StagePlan>& stages);
 
 /// One entry per branch, each measured once per machine, kernel set, number of threads and shape:
 /// what the file does not know yet is timed and added. The first value that gets there stays, so
-/// that runs on one machine agree; a file that is damaged or cannot be written is done without, and
-/// so is an empty path. `waiting` is called once if another process has the file.
+/// that runs on one machine agree; a file that is damaged or cannot be written is ignored, and so
+/// is an empty path. `waiting` is called once if another process holds the file.
 std::vector<BreakEven> machine_break_even(const std::vector<StagePlan>& stages,
                                           const std::filesystem::path& file,
                                           const std::function<void()>& waiting = {});

@@ -4,25 +4,13 @@
 #include <optional>
 
 #include "base/safetensors.h"
+#include "bntt/loss.h"
 #include "bntt/model.h"
+#include "bntt/optimizer.h"
 #include "model/model_file.h"
 #include "model/run_paths.h"
-#include "train/optimizer.h"
 
 namespace bntt {
-
-/// Sums that a report will average: all that must survive a stop besides the numbers of network and
-/// optimiser.
-struct LossSums {
-  double loss = 0.0;  ///< of images, summed
-  int64_t correct = 0;
-  int64_t images = 0;
-
-  double mean_loss() const { return images > 0 ? loss / static_cast<double>(images) : 0.0; }
-  double accuracy() const {
-    return images > 0 ? 100.0 * static_cast<double>(correct) / static_cast<double>(images) : 0.0;
-  }
-};
 
 /// Where training stands: the next batch to be taken.
 struct TrainPosition {

@@ -3,14 +3,16 @@
 #include <algorithm>
 
 #include "base/kinds.h"
+#include "bntt/learning_rate.h"
+#include "bntt/loss.h"
+#include "bntt/norm.h"
+#include "bntt/optimizer.h"
 #include "bntt/zoo.h"
-#include "layers/loss.h"
+#include "learn/schedules.h"
 #include "model/spec_fields.h"
 #include "toml/toml.h"
 #include "train/foreign_names.h"
-#include "train/optimizer.h"
 #include "train/precision_names.h"
-#include "train/schedule.h"
 
 namespace bntt {
 
@@ -27,6 +29,7 @@ void visit_fields(Visitor& visit, DataConfig& data) {
   visit("fit", data.fit);
   visit("frames", data.frames, between(0, 1 << 16));
   visit("interval", data.interval);
+  visit("bin_us", data.bin_us, between(0, 1e9));
   visit("clip", data.clip);
   visit("sensor_width", data.sensor_width, between(0, kLargestSensorSide));
   visit("sensor_height", data.sensor_height, between(0, kLargestSensorSide));
@@ -55,7 +58,12 @@ void visit_fields(Visitor& visit, ModelConfig& model) {
   visit.name("readout_norm", model.readout_norm, names_of(norm_kinds()));
   visit("divide_by_steps", model.divide_by_steps);
   visit("readout_leak", model.readout_leak, above_up_to(0, 1));
+  visit("readout_leak_newest", model.readout_leak_newest);
+  visit("readout_leak_gradient", model.readout_leak_gradient);
   visit("readout_votes", model.readout_votes, between(1, 1024));
+  visit("zero_residual", model.zero_residual);
+  visit("pool_threshold", model.pool_threshold, at_least(0));
+  visit("init", model.init);
   visit.name("neuron", model.neuron, names_of(neuron_kinds()));
   visit("leak", model.leak, above_up_to(0, 1));
   visit("threshold", model.threshold, above(0));
@@ -63,13 +71,18 @@ void visit_fields(Visitor& visit, ModelConfig& model) {
   visit("fire", model.fire);
   visit("reset", model.reset);
   visit("detach_reset", model.detach_reset);
+  visit("floor", model.floor, up_to(0));
   visit("propagation", model.propagation);
   visit("surrogate", model.surrogate);
   visit("surrogate_alpha", model.surrogate_alpha, above(0));
   visit("surrogate_width", model.surrogate_width, at_least(0));
   visit("surrogate_per_threshold", model.surrogate_per_threshold);
+  visit("neunorm_decay", model.neunorm_decay, from_below(0, 1));
+  visit("surrogate_decay", model.surrogate_decay, at_least(0));
   visit("dropout", model.dropout, from_below(0, 1));
   visit("dropout_per_step", model.dropout_per_step);
+  visit("dense_dropout", model.dense_dropout, from_below(0, 1));
+  visit("dropout_before_pools", model.dropout_before_pools);
 }
 
 template <class Visitor>
@@ -81,7 +94,7 @@ template <class Visitor>
 void visit_fields(Visitor& visit, TrainConfig& train) {
   visit("epochs", train.epochs, between(0, 1e6));
   visit("batch", train.batch, between(1, 1 << 20));
-  visit.name("optimizer", train.optimizer, kind_names(optimizer_table()));
+  visit.name("optimizer", train.optimizer, names_of(optimizer_kinds()));
   visit("learning_rate", train.learning_rate, above(0));
   visit("momentum", train.momentum, from_below(0, 1));
   visit("beta1", train.beta1, from_below(0, 1));
@@ -90,7 +103,7 @@ void visit_fields(Visitor& visit, TrainConfig& train) {
   visit("amsgrad", train.amsgrad);
   visit("weight_decay", train.weight_decay, at_least(0));
   visit("decay_gamma", train.decay_gamma);
-  visit.name("schedule", train.schedule, kind_names(schedule_table()));
+  visit.name("schedule", train.schedule, names_of(schedule_kinds()));
   visit("drops", train.drops, inside(0, 1));
   visit("drop_factor", train.drop_factor, above_up_to(0, 1));
   visit("final_learning_rate", train.final_learning_rate, at_least(0));
@@ -99,7 +112,7 @@ void visit_fields(Visitor& visit, TrainConfig& train) {
   visit("one_cycle_start_divisor", train.one_cycle_start_divisor, at_least(1));
   visit("one_cycle_end_divisor", train.one_cycle_end_divisor, at_least(1));
   visit("warmup_epochs", train.warmup_epochs, at_least(0));
-  visit.name("loss", train.loss, kind_names(loss_table()));
+  visit.name("loss", train.loss, names_of(loss_kinds()));
   visit("label_smoothing", train.label_smoothing, from_below(0, 1));
   visit("tet_share", train.tet_share, between(0, 1));
   visit("tet_target", train.tet_target);
@@ -108,6 +121,7 @@ void visit_fields(Visitor& visit, TrainConfig& train) {
   visit("break_even", train.break_even, at_least(0));
   visit("seed", train.seed, at_least(0));
   visit("from", train.from);
+  visit("from_thresholds", train.from_thresholds);
 }
 
 template <class Visitor>
@@ -117,7 +131,15 @@ void visit_fields(Visitor& visit, OutputConfig& run) {
 }
 
 template <class Visitor>
+void visit_fields(Visitor& visit, MethodConfig& method) {
+  visit("name", method.name);
+  visit("source", method.source);
+  visit("settings", method.settings);
+}
+
+template <class Visitor>
 void visit_fields(Visitor& visit, RunConfig& config) {
+  visit("method", config.method);
   visit("data", config.data);
   visit("model", config.model);
   visit("encoder", config.encoder);
@@ -180,6 +202,8 @@ std::vector<std::string> dotted_keys() {
   RunConfig config;  // settings without a value would not be written
   config.data.mean.emplace();
   config.data.deviation.emplace();
+  config.model.floor.emplace();
+  config.model.dense_dropout.emplace();
   const Json sections = write_fields(config);
   for (const auto& [section, settings] : sections.items()) {
     for (const auto& [key, value] : settings.items()) keys.push_back(section + "." + key);
@@ -222,7 +246,7 @@ void refuse_foreign_names(const Json& sections, const std::string& origin) {
   }
 }
 
-// [network] stands instead of [model]: what [model] says would have no effect.
+// [network] replaces [model]: the keys of [model] would have no effect.
 void refuse_ignored_model(const RunConfig& config, const std::string& origin) {
   if (config.network && config.model != ModelConfig{}) {
     fail("{}: has both [model] and [network], expected one of them", origin);
@@ -284,8 +308,12 @@ void apply_setting(RunConfig& config, std::string_view setting, const std::strin
 std::vector<TableDescription> described_settings() { return describe_tables<RunConfig>(); }
 
 DatasetOptions dataset_options(const RunConfig& config) {
-  const int64_t steps = config.network ? config.network->steps : config.model.steps;
+  const int64_t steps = steps_of(config);
   const DataConfig& data = config.data;
+  if (data.bin_us > 0 && data.frames > 0) {
+    fail("data.frames is {}, expected 0 beside data.bin_us: bins are as many as steps",
+         data.frames);
+  }
   return {.limit_train = data.limit_train,
           .limit_test = data.limit_test,
           .labels = data.labels,
@@ -293,8 +321,27 @@ DatasetOptions dataset_options(const RunConfig& config) {
           .fit = data.fit,
           .events = {.frames = data.frames > 0 ? data.frames : steps,
                      .interval = data.interval,
+                     .bin_us = data.bin_us,
                      .clip = data.clip},
           .sensor = {data.sensor_width, data.sensor_height}};
+}
+
+int64_t steps_of(const RunConfig& config) {
+  return config.network ? config.network->steps : config.model.steps;
+}
+
+void set_steps(RunConfig& config, int64_t steps) {
+  (config.network ? config.network->steps : config.model.steps) = steps;
+}
+
+int64_t steps_of_bins(const RunConfig& config) {
+  const int64_t bins =
+      longest_recording_bins(config.data.name, config.data.dir, dataset_options(config));
+  if (bins > kMaxSteps) {
+    fail("data.bin_us: the longest recording has {} bins of {} microseconds, expected at most {}",
+         bins, config.data.bin_us, kMaxSteps);
+  }
+  return bins;
 }
 
 void keep_measured_statistics(const DatasetSplits& data, RunConfig& config) {
@@ -305,9 +352,6 @@ void keep_measured_statistics(const DatasetSplits& data, RunConfig& config) {
   if (!config.data.deviation) config.data.deviation = data.normalisation.deviation;
 }
 
-namespace {
-
-/// Of the stages that have neurons, in their order; an empty list leaves them all.
 void set_thresholds(const std::vector<float>& thresholds, NetworkSpec& spec) {
   std::vector<NeuronSpec*> neurons;
   for (StageSpec& any : spec.stages) {
@@ -325,6 +369,44 @@ void set_thresholds(const std::vector<float>& thresholds, NetworkSpec& spec) {
          thresholds.size(), neurons.size());
   }
   for (std::size_t i = 0; i < neurons.size(); ++i) neurons[i]->threshold = thresholds[i];
+}
+
+namespace {
+
+/// Where dropout differs from stage to stage.
+void set_dropout(const ModelConfig& model, NetworkSpec& spec) {
+  const auto is_pool = [](const StageSpec& stage) {
+    return std::holds_alternative<AvgPool>(stage) || std::holds_alternative<SumPool>(stage) ||
+           std::holds_alternative<MaxPool>(stage);
+  };
+  for (std::size_t i = 0; i + 1 < spec.stages.size(); ++i) {
+    if (auto* dense = std::get_if<Dense>(&spec.stages[i])) {
+      dense->neuron.dropout = model.dense_dropout.value_or(model.dropout);
+    }
+    if (model.dropout_before_pools || !is_pool(spec.stages[i + 1])) continue;
+    std::visit(
+        [](auto& stage) {
+          if constexpr (requires { stage.neuron; }) stage.neuron.dropout = 0.0F;
+        },
+        spec.stages[i]);
+  }
+}
+
+/// Bins end when a recording does: no step of one stands for the same step of another.
+void expect_no_step_rows(const NetworkSpec& spec) {
+  for (const StagePlan& plan : plan_stages(spec)) {
+    for (const BranchPlan& branch : plan.branches) {
+      const auto numbers = [&](int64_t steps) {
+        const NormPlace place{.run_steps = steps, .threshold = plan.neuron.threshold};
+        return size_of(make_norm(branch.norm, place)->parameters());
+      };
+      if (numbers(1) == numbers(2)) continue;
+      fail(
+          "data.bin_us: {} has a norm '{}' with numbers for every step, expected one without, as "
+          "bn or none",
+          branch.name, branch.norm.kind);
+    }
+  }
 }
 
 }  // namespace
@@ -357,10 +439,13 @@ NetworkSpec network_of(const RunConfig& config, const MapShape& input, int64_t c
                                .fire = model.fire,
                                .reset = model.reset,
                                .detach_reset = model.detach_reset,
+                               .floor = model.floor,
                                .surrogate = {.kind = model.surrogate,
                                              .alpha = model.surrogate_alpha,
                                              .width = model.surrogate_width,
-                                             .per_threshold = model.surrogate_per_threshold},
+                                             .per_threshold = model.surrogate_per_threshold,
+                                             .decay = model.surrogate_decay},
+                               .neunorm_decay = model.neunorm_decay,
                                .dropout = model.dropout,
                                .dropout_per_step = model.dropout_per_step};
     spec = zoo_network(model.name, {.input = input,
@@ -368,15 +453,22 @@ NetworkSpec network_of(const RunConfig& config, const MapShape& input, int64_t c
                                     .steps = model.steps,
                                     .width = model.width,
                                     .propagation = model.propagation,
+                                    .init = model.init,
                                     .norm = norm,
                                     .neuron = neuron,
                                     .readout_norm = readout_norm,
                                     .divide_by_steps = model.divide_by_steps,
                                     .readout_leak = model.readout_leak,
-                                    .readout_votes = model.readout_votes});
+                                    .readout_leak_newest = model.readout_leak_newest,
+                                    .readout_leak_gradient = model.readout_leak_gradient,
+                                    .readout_votes = model.readout_votes,
+                                    .pool_threshold = model.pool_threshold,
+                                    .zero_residual = model.zero_residual});
     set_thresholds(model.thresholds, spec);
+    set_dropout(model, spec);
   }
   plan_stages(spec);
+  if (config.data.bin_us > 0) expect_no_step_rows(spec);
   return spec;
 }
 

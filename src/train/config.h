@@ -25,6 +25,7 @@ struct DataConfig {
   Fit fit = Fit::crop;
   int64_t frames = 0;  ///< of an event recording; 0: one per step
   Interval interval = Interval::time;
+  int64_t bin_us = 0;        ///< frames of so many microseconds instead; 0: none
   bool clip = false;         ///< event counts to one spike
   int64_t sensor_width = 0;  ///< of event-folder; 0: as the recordings say
   int64_t sensor_height = 0;
@@ -56,7 +57,12 @@ struct ModelConfig {
   std::string readout_norm = "none";
   bool divide_by_steps = true;
   float readout_leak = 1.0F;
-  int64_t readout_votes = 1;  ///< outputs of each class, whose mean is its logit
+  bool readout_leak_newest = false;
+  bool readout_leak_gradient = true;
+  int64_t readout_votes = 1;    ///< outputs of each class, whose mean is its logit
+  bool zero_residual = false;   ///< the last norm of every residual block starts with gain 0
+  float pool_threshold = 0.0F;  ///< of the neurons of average pools; 0: they have none
+  Init init = Init::xavier;
   std::string neuron = "lif";
   float leak = 0.95F;
   float threshold = 1.0F;
@@ -64,13 +70,18 @@ struct ModelConfig {
   Fire fire = Fire::gt;
   Reset reset = Reset::soft;
   bool detach_reset = true;
+  std::optional<float> floor;  ///< volts that the membrane never falls below
   Propagation propagation = Propagation::instant;
   SurrogateKind surrogate = SurrogateKind::triangle;
   float surrogate_alpha = 0.3F;
   float surrogate_width = 0.0F;  ///< volts; 0: the threshold
   bool surrogate_per_threshold = false;
-  float dropout = 0.0F;  ///< in training, the share of every stage's neurons
+  float surrogate_decay = 0.01F;  ///< of stdb, per step
+  float neunorm_decay = 0.9F;     ///< of neurons neunorm
+  float dropout = 0.0F;           ///< in training, the share of every stage's neurons
   bool dropout_per_step = false;
+  std::optional<float> dense_dropout;  ///< of fully connected stages, instead of `dropout`
+  bool dropout_before_pools = true;    ///< otherwise none in stages that a pool follows
   bool operator==(const ModelConfig&) const = default;
 };
 
@@ -124,6 +135,7 @@ struct TrainConfig {
   /// empty list, as older files have it, means the formula.
   BreakEvenSetting break_even = BreakEvenSource::formula;
   std::string from;  ///< run or checkpoint whose weights the run starts with; empty: drawn anew
+  bool from_thresholds = false;  ///< the thresholds are those of `from` too
   bool operator==(const TrainConfig&) const = default;
 };
 
@@ -133,8 +145,17 @@ struct OutputConfig {
   bool operator==(const OutputConfig&) const = default;
 };
 
+/// What the run is an instance of, for those who compare runs. Nothing follows from it.
+struct MethodConfig {
+  std::string name;      ///< as rmp; empty: a training without a name
+  std::string source;    ///< the publication
+  std::string settings;  ///< what no other setting says, as how a network was converted
+  bool operator==(const MethodConfig&) const = default;
+};
+
 /// Every setting of a run, as in run.toml: enough to repeat it.
 struct RunConfig {
+  MethodConfig method;
   DataConfig data;
   ModelConfig model;
   EncoderConfig encoder;
@@ -163,9 +184,18 @@ std::vector<TableDescription> described_settings();
 /// What of the data set the run uses, and in which form.
 DatasetOptions dataset_options(const RunConfig& config);
 
+int64_t steps_of(const RunConfig& config);
+void set_steps(RunConfig& config, int64_t steps);
+/// With data.bin_us: as many as the longest recording of all splits has bins. Reads all of them.
+int64_t steps_of_bins(const RunConfig& config);
+
 /// Keeps mean and deviation in the settings where they were measured on the training images: a
 /// later evaluation may not have those.
 void keep_measured_statistics(const DatasetSplits& data, RunConfig& config);
+
+/// Of the stages that have neurons, in their order; an empty list leaves them all. Throws Error for
+/// another number of thresholds.
+void set_thresholds(const std::vector<float>& thresholds, NetworkSpec& spec);
 
 /// The network for data of this shape, validated.
 NetworkSpec network_of(const RunConfig& config, const MapShape& input, int64_t classes);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "bntt/encoder.h"
 #include "bntt/network.h"
@@ -15,6 +16,8 @@ struct EvaluateOptions {
   EncoderSpec encoder;
   uint64_t seed = 1;
   int64_t steps = 0;  ///< of the run; 0: all of the spec's
+  /// Steps of the run after which the images are judged too, in any order.
+  std::vector<int64_t> at_steps;
   /// Called after every batch with the images done; a true answer stops.
   std::function<bool(int64_t)> progress;
 };
@@ -22,15 +25,23 @@ struct EvaluateOptions {
 /// Hidden neurons' spikes, not the encoder's.
 double spikes_per_image(const Activity& activity);
 
+/// What the images say when they are stopped after some steps.
+struct StoppedEvaluation {
+  int64_t steps = 0;  ///< of the run
+  LossSums sums;
+  double spikes_per_image = 0.0;
+};
+
 struct Evaluation {
   LossSums sums;
   int64_t steps = 0;         ///< of the run
   int64_t active_steps = 0;  ///< of each stage
   Activity activity;
+  std::vector<StoppedEvaluation> stopped;  ///< after EvaluateOptions::at_steps, ascending
 
   double accuracy() const { return sums.accuracy(); }
   double spikes_per_image() const { return bntt::spikes_per_image(activity); }
-  /// Spikes per neuron and active step of each hidden stage.
+  /// Spikes per neuron and active step of each stage that spikes.
   std::vector<double> density(const Network& network) const;
 };
 
@@ -43,7 +54,7 @@ void expect_fitting_data(const NetworkSpec& spec, const ImageSet& images, const 
 void expect_frames(const ImageSet& images, int64_t steps);
 
 /// Every image of the range, in evaluation form. What an image gets does not depend on the batch it
-/// is in.
+/// is in. Takes the steps by windows of kStepsPerWindow.
 Evaluation evaluate(const Network& network, const ImageSet& images, SampleRange range,
                     const EvaluateOptions& options);
 

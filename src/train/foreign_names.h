@@ -14,7 +14,7 @@ struct ForeignName {
 };
 
 /// What someone who comes from PyTorch, snnTorch or SpikingJelly means by a name such as tau, beta,
-/// lr or batch_size. Capitals do not matter, and - stands for _.
+/// lr or batch_size. Case is ignored, and - is read as _.
 std::optional<ForeignName> foreign_name(std::string_view name);
 
 /// ", did you mean 'model.leak' (1 - 1/tau)?" for the end of a message; empty for an unknown name.

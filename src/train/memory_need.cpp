@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "model/stopping.h"
+
 namespace bntt {
 namespace {
 
@@ -25,13 +27,16 @@ int64_t spike_bytes(const MapShape& map) {
 
 int64_t training_bytes(const NetworkSpec& spec, int64_t batch, Precision precision) {
   const std::vector<StagePlan> plans = plan_stages(spec);
-  const int64_t current_bytes = precision == Precision::mixed ? kFloat / 2 : kFloat;
+  const int64_t current_bytes = keeps_halves(precision) ? kFloat / 2 : kFloat;
   int64_t kept = 0;
   int64_t working = 0;
   for (const StagePlan& plan : plans) {
     const int64_t frames = batch * plan.active_steps;
     const auto branches = static_cast<int64_t>(plan.branches.size());
-    kept += frames * (branches * plan.output.size() * current_bytes + spike_bytes(plan.output));
+    const bool real_valued = !plan.spikes() && !plan.readout;
+    const int64_t output_bytes =
+        real_valued ? plan.output.size() * kFloat : spike_bytes(plan.output);
+    kept += frames * (branches * plan.output.size() * current_bytes + output_bytes);
     working = std::max(working, 2 * frames * plan.output.size() * kFloat);
   }
   return 3 * parameters_of(plans) * kFloat + kept + working;
@@ -42,7 +47,8 @@ int64_t evaluation_bytes(const NetworkSpec& spec, int64_t batch) {
   int64_t largest = 0;
   int64_t membranes = 0;
   for (const StagePlan& plan : plans) {
-    largest = std::max(largest, batch * plan.active_steps * plan.output.size() * kFloat);
+    const int64_t steps = std::min(plan.active_steps, kStepsPerWindow);
+    largest = std::max(largest, batch * steps * plan.output.size() * kFloat);
     membranes += batch * plan.output.size() * kFloat;
   }
   return 2 * parameters_of(plans) * kFloat + largest + membranes;

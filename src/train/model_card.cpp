@@ -81,8 +81,10 @@ ModelCard card_of(const RunConfig& config, const DatasetSplits& data) {
 ModelCard card_of_settings(const RunConfig& config, const Network& network) {
   EncoderSpec encoder{.kind = config.encoder.kind, .normalisation = {}};
   if (encoder.kind != EncoderKind::events) {
-    encoder.normalisation = statistics_for(
-        config.data, dataset_info(config.data.name).normalisation, network.spec().input.channels);
+    const ChannelStatistics own = config.data.name.empty()
+                                      ? ChannelStatistics{}
+                                      : dataset_info(config.data.name).normalisation;
+    encoder.normalisation = statistics_for(config.data, own, network.spec().input.channels);
   }
   return {.input = input_of(config, std::move(encoder)),
           .class_names = {},

@@ -6,7 +6,7 @@
 
 namespace bntt {
 
-/// The files of presets/, which the library carries within itself.
+/// The files of presets/, which are compiled into the library.
 std::vector<std::string> preset_names();
 
 /// The TOML text of one. Throws Error for an unknown name, with the nearest known one.

@@ -10,6 +10,10 @@ namespace bntt {
 namespace fs = std::filesystem;
 
 RunConfig read_run_settings(const RunPaths& paths) {
+  if (fs::exists(paths.classical())) {
+    fail("{}: holds a run of a classical method, which has no network: see bntt inspect and report",
+         paths.directory.string());
+  }
   if (!fs::exists(paths.settings())) {
     fail("{}: holds no run: expected the file {}", paths.directory.string(),
          paths.settings().filename().string());
@@ -22,6 +26,10 @@ void expect_room_for_run(const RunPaths& paths, bool may_exist) {
   if (!fs::exists(paths.directory, error)) return;
   if (!fs::is_directory(paths.directory, error)) {
     fail("{}: is a file, expected a directory for the run", paths.directory.string());
+  }
+  if (fs::exists(paths.classical())) {
+    fail("{}: already holds a run of a classical method: choose another directory",
+         paths.directory.string());
   }
   const bool has_run = fs::exists(paths.settings()) || fs::exists(paths.checkpoint()) ||
                        fs::exists(paths.best()) || fs::exists(paths.metrics());
@@ -92,6 +100,10 @@ void expect_same_settings(const RunPaths& paths, const RunConfig& begun, RunConf
   const auto* values = std::get_if<std::vector<double>>(&wanted.train.break_even);
   if (values == nullptr || values->empty()) wanted.train.break_even = begun.train.break_even;
   if (wanted.train.from.empty()) wanted.train.from = begun.train.from;
+  if (wanted.train.from_thresholds && wanted.model.thresholds.empty()) {
+    wanted.model.thresholds = begun.model.thresholds;
+  }
+  if (wanted.data.bin_us > 0) set_steps(wanted, steps_of(begun));
   if (!wanted.data.mean) wanted.data.mean = begun.data.mean;
   if (!wanted.data.deviation) wanted.data.deviation = begun.data.deviation;
   const std::string difference = first_difference(parse_toml(to_toml(wanted), "settings"),

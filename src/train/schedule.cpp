@@ -2,75 +2,25 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
-
-#include "base/kinds.h"
 
 namespace bntt {
-namespace {
 
-double constant(const TrainConfig& train, const SchedulePosition& /*position*/) {
-  return train.learning_rate;
+LearningRateOptions learning_rate_options(const TrainConfig& train) {
+  return {.schedule = train.schedule,
+          .learning_rate = train.learning_rate,
+          .drops = train.drops,
+          .drop_factor = train.drop_factor,
+          .final_learning_rate = train.final_learning_rate,
+          .cosine_epochs = train.cosine_epochs,
+          .one_cycle_rise = train.one_cycle_rise,
+          .one_cycle_start_divisor = train.one_cycle_start_divisor,
+          .one_cycle_end_divisor = train.one_cycle_end_divisor,
+          .warmup_epochs = train.warmup_epochs};
 }
-
-double steps(const TrainConfig& train, const SchedulePosition& position) {
-  double rate = train.learning_rate;
-  for (const double fraction : train.drops) {
-    if (position.step >= fraction * position.all_steps) rate *= train.drop_factor;
-  }
-  return rate;
-}
-
-/// From one rate to another along half a cosine; `progress` 0 to 1.
-double eased(double from, double to, double progress) {
-  return to + (from - to) * 0.5 * (1.0 + std::cos(std::numbers::pi * progress));
-}
-
-// Begins where the warm-up ends. With a half period shorter than the run it rises and falls again,
-// as PyTorch's CosineAnnealingLR.
-double cosine(const TrainConfig& train, const SchedulePosition& position) {
-  const double begin = train.warmup_epochs * position.steps_per_epoch;
-  const double half_period = train.cosine_epochs > 0.0
-                                 ? train.cosine_epochs * position.steps_per_epoch
-                                 : position.all_steps - begin;
-  if (position.step <= begin) return train.learning_rate;
-  return eased(train.learning_rate, train.final_learning_rate,
-               (position.step - begin) / half_period);
-}
-
-// PyTorch's OneCycleLR: the first part ends at step rise · all − 1, the second with the last step.
-double one_cycle(const TrainConfig& train, const SchedulePosition& position) {
-  const double first = train.learning_rate / train.one_cycle_start_divisor;
-  const double last = first / train.one_cycle_end_divisor;
-  const double peak = train.one_cycle_rise * position.all_steps - 1.0;
-  const double end = position.all_steps - 1.0;
-  if (position.step <= peak) {
-    return peak > 0.0 ? eased(first, train.learning_rate, position.step / peak)
-                      : train.learning_rate;
-  }
-  return eased(train.learning_rate, last, (position.step - peak) / (end - peak));
-}
-
-constexpr ScheduleEntry kSchedules[] = {
-    {"steps", "times train.drop_factor at every fraction of train.drops", true, steps},
-    {"cosine", "half a cosine from train.learning_rate to train.final_learning_rate", true, cosine},
-    {"one-cycle", "rises to train.learning_rate, then falls to almost nothing", false, one_cycle},
-    {"constant", "train.learning_rate throughout", true, constant},
-};
-
-}  // namespace
-
-std::span<const ScheduleEntry> schedule_table() { return kSchedules; }
 
 double learning_rate_at(const TrainConfig& train, int64_t step, int64_t steps_per_epoch) {
-  const SchedulePosition position{.step = static_cast<double>(step),
-                                  .all_steps = static_cast<double>(train.epochs * steps_per_epoch),
-                                  .steps_per_epoch = static_cast<double>(steps_per_epoch)};
-  double rate =
-      find_kind<ScheduleEntry>("schedule", train.schedule, kSchedules).rate(train, position);
-  const double warmup_steps = train.warmup_epochs * position.steps_per_epoch;
-  if (warmup_steps > 0.0) rate *= std::min(1.0, (position.step + 1.0) / warmup_steps);
-  return rate;
+  return learning_rate_at(learning_rate_options(train), step,
+                          {.epochs = train.epochs, .steps_per_epoch = steps_per_epoch});
 }
 
 namespace {

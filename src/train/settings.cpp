@@ -6,12 +6,12 @@
 #include "base/fail.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "bntt/learning_rate.h"
+#include "bntt/loss.h"
+#include "bntt/optimizer.h"
 #include "bntt/zoo.h"
 #include "data/dataset.h"
-#include "layers/loss.h"
 #include "train/config.h"
-#include "train/optimizer.h"
-#include "train/schedule.h"
 
 namespace bntt {
 namespace {
@@ -24,6 +24,12 @@ struct Meaning {
 
 // One plain sentence for each key; a test fails when one is missing, or left over.
 constexpr Meaning kMeanings[] = {
+    {"method",
+     "What the run is an instance of, for those who compare runs; nothing follows from it."},
+    {"method.name", "Name of the method, as rmp; empty: a training without a name."},
+    {"method.source", "The publication that it comes from."},
+    {"method.settings", "What no other setting says, as how a network was converted."},
+
     {"data", "The data set, what of it is used, and how images are changed for training."},
     {"data.name", "Name of the data set."},
     {"data.dir", "Directory of its files; empty: where the data set usually is."},
@@ -35,6 +41,9 @@ constexpr Meaning kMeanings[] = {
     {"data.frames", "Frames that an event recording is divided into; 0: one per step."},
     {"data.interval",
      "How a recording is divided: into equal lengths of time, or equal counts of events."},
+    {"data.bin_us",
+     "Length of a frame in microseconds, from the first event on, instead of a number of frames; "
+     "the longest recording says the steps. Not for norms with numbers for every step. 0: none."},
     {"data.clip", "Whether several events at one place and frame count as one spike."},
     {"data.sensor_width", "Pixels per row of the sensor (event-folder); 0: as the files say."},
     {"data.sensor_height", "Rows of the sensor (event-folder); 0: as the files say."},
@@ -63,9 +72,22 @@ constexpr Meaning kMeanings[] = {
     {"model.norm_alpha", "Factor of tdbn; 0: 1/√n in a stage of n branches."},
     {"model.readout_norm", "Norm of the readout."},
     {"model.readout_leak", "Share of the readout's voltage that lasts until the next step.", "λ"},
+    {"model.readout_leak_newest",
+     "Whether the current of a step leaks in that step already: m = λ (m + y) instead of λ m + y."},
+    {"model.readout_leak_gradient", "Whether the readout's leak damps the gradient too."},
     {"model.readout_votes", "Outputs of each class, whose mean is its logit."},
     {"model.divide_by_steps",
      "Whether the loss sees the readout's accumulated voltage divided by the number of steps."},
+    {"model.zero_residual",
+     "Whether the last norm of every residual block starts with gain 0, so that the block starts "
+     "as its shortcut."},
+    {"model.pool_threshold",
+     "Threshold of neurons without leak behind every average pool, whose output is spikes again; "
+     "0: pools have no neurons."},
+    {"model.init",
+     "Distribution of the first weights: xavier is uniform with gain 2 (the paper's), he-fan-in "
+     "and he-fan-out are normal with variance 2/fan, vgg is he-fan-out but N(0, 0.01²) where fully "
+     "connected, pytorch is uniform up to 1/√fan_in."},
     {"model.neuron", "Neurons of every hidden stage."},
     {"model.leak", "Share of the membrane potential that lasts until the next step.", "λ"},
     {"model.threshold", "Membrane potential above which a neuron fires.", "θ"},
@@ -77,6 +99,8 @@ constexpr Meaning kMeanings[] = {
     {"model.reset",
      "What firing does to the membrane: soft subtracts the threshold, hard sets it to 0."},
     {"model.detach_reset", "Whether the gradient ignores the reset."},
+    {"model.floor",
+     "Volts, at most 0, that the membrane never falls below; left out: it may fall to any depth."},
     {"model.propagation",
      "When a spike arrives at the next stage: in the same step, or one step later."},
     {"model.surrogate",
@@ -87,6 +111,13 @@ constexpr Meaning kMeanings[] = {
      "shapes; 0: as many as the threshold."},
 
     {"model.surrogate_per_threshold", "Whether the slope is divided by the threshold.", "1/θ"},
+    {"model.neunorm_decay",
+     "Share of a neunorm neuron's trace of spikes that lasts until the next step."},
+    {"model.surrogate_decay",
+     "Of the surrogate stdb: how fast the slope falls with the steps since the last spike.", "β"},
+    {"model.dense_dropout",
+     "The same share in fully connected stages alone; left out: model.dropout."},
+    {"model.dropout_before_pools", "Whether stages that a pool follows have dropout too."},
     {"model.dropout", "Share of every stage's neurons that are silent in training."},
     {"model.dropout_per_step",
      "Whether other neurons are dropped at every step; otherwise the same ones at all steps."},
@@ -110,6 +141,8 @@ constexpr Meaning kMeanings[] = {
     {"train.warmup_epochs", "Epochs in which the learning rate rises from 0; parts of one count."},
     {"train.from",
      "Run or checkpoint whose weights the run starts with; empty: weights are drawn anew."},
+    {"train.from_thresholds",
+     "Whether the thresholds are those of the run in train.from too, as in a hybrid training."},
     {"train.optimizer", "How parameters follow their gradients."},
     {"train.beta1", "Share of the mean gradient that adam keeps from step to step.", "β₁"},
     {"train.beta2", "Share of the mean squared gradient that adam keeps.", "β₂"},
@@ -128,7 +161,9 @@ constexpr Meaning kMeanings[] = {
     {"train.tet_target", "Of the loss tet: value that outputs should not leave far.", "φ"},
     {"train.clip_norm", "Longest gradient, as the norm over all parameters; 0: any."},
     {"train.precision",
-     "What is kept of currents for the backward pass: mixed keeps bf16, half the memory."},
+     "What is kept of currents for the backward pass, and multiplied: mixed keeps bf16, half the "
+     "memory; bf16 also multiplies in bf16 where it computes densely, which is slow on processors "
+     "without AVX512_BF16."},
     {"train.break_even",
      "Spikes per input above which a convolution goes dense: by a formula of its shape, timed on "
      "this machine (which makes the result depend on it), or as numbers, forward and weight "
@@ -143,6 +178,7 @@ constexpr Meaning kMeanings[] = {
     {"network.steps", "Time steps of every sample.", "T"},
     {"network.propagation",
      "When a spike arrives at the next stage: in the same step, or one step later (chains only)."},
+    {"network.init", "Distribution of the first weights, as model.init."},
     {"network.input", "Shape of the samples; it must be that of the data."},
     {"network.stages", "The stages in the order in which they run, each a table with its type."},
 
@@ -174,6 +210,9 @@ constexpr Meaning kMeanings[] = {
     {"readout.votes", "Outputs of each class, whose mean is its logit."},
     {"readout.synapse", "Weights, or identity: then the stage before has the outputs."},
     {"readout.leak", "Share of the voltage that lasts until the next step.", "λ"},
+    {"readout.leak_newest",
+     "Whether the current of a step leaks in that step already: m = λ (m + y) instead of λ m + y."},
+    {"readout.leak_gradient", "Whether the leak damps the gradient too."},
     {"readout.norm", "Norm of the readout."},
     {"readout.divide_by_steps",
      "Whether the loss sees the accumulated voltage divided by the number of steps."},
@@ -215,6 +254,10 @@ constexpr Meaning kMeanings[] = {
     {"neuron.reset",
      "What firing does to the membrane: soft subtracts the threshold, hard sets it to 0."},
     {"neuron.detach_reset", "Whether the gradient ignores the reset."},
+    {"neuron.neunorm_decay",
+     "Share of neunorm's trace of spikes that lasts until the next step, at least 0, below 1."},
+    {"neuron.floor",
+     "Volts, at most 0, that the membrane never falls below; left out: it may fall to any depth."},
     {"neuron.dropout", "Share of the stage's neurons that are silent in training."},
     {"neuron.dropout_per_step",
      "Whether other neurons are dropped at every step; otherwise the same ones at all steps."},
@@ -223,6 +266,8 @@ constexpr Meaning kMeanings[] = {
     {"surrogate", "The slope that stands for the derivative of a spike, in a neuron."},
     {"surrogate.kind", "Its shape: triangle is the paper's."},
     {"surrogate.alpha", "Its height at the threshold, above 0.", "α"},
+    {"surrogate.decay", "Of stdb: how fast the slope falls with the steps since the last spike.",
+     "β"},
     {"surrogate.per_threshold", "Whether the slope is divided by the threshold.", "1/θ"},
     {"surrogate.width",
      "Volts above and below the threshold where a triangle reaches 0, and the unit of the other "
@@ -254,13 +299,6 @@ const Meaning* meaning_of(std::string_view key) {
   return found == std::end(kMeanings) ? nullptr : found;
 }
 
-template <typename Entry>
-std::vector<KindInfo> kinds_of(std::span<const Entry> table) {
-  std::vector<KindInfo> kinds;
-  for (const Entry& entry : table) kinds.push_back({entry.name, entry.meaning});
-  return kinds;
-}
-
 std::vector<KindInfo> without_meanings(const std::vector<std::string>& names) {
   std::vector<KindInfo> kinds;
   for (const std::string& name : names) kinds.push_back({name, ""});
@@ -272,9 +310,9 @@ std::vector<KindInfo> without_meanings(const std::vector<std::string>& names) {
 std::vector<KindInfo> kinds_of(const std::string& key, const std::vector<std::string>& names) {
   if (key == "model.norm" || key == "model.readout_norm" || key == "norm.kind") return norm_kinds();
   if (key == "model.neuron" || key == "neuron.kind") return neuron_kinds();
-  if (key == "train.optimizer") return kinds_of(optimizer_table());
-  if (key == "train.schedule") return kinds_of(schedule_table());
-  if (key == "train.loss") return kinds_of(loss_table());
+  if (key == "train.optimizer") return optimizer_kinds();
+  if (key == "train.schedule") return schedule_kinds();
+  if (key == "train.loss") return loss_kinds();
   if (key == "model.name") return without_meanings(zoo_names());
   if (key == "data.name") return without_meanings(dataset_names());
   return without_meanings(names);

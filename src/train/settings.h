@@ -31,7 +31,7 @@ struct SettingsTable {
 };
 
 /// All of them, in the order of the parser's declarations. What can be known from those (type,
-/// range, names, usual value) comes from there; the meanings stand beside, in settings.cpp.
+/// range, names, usual value) comes from there; the meanings are in settings.cpp.
 std::vector<SettingsTable> settings_reference();
 
 /// The part that `key` asks for: a table ("model"; "network" has those inside it too), a setting

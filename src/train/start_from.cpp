@@ -25,9 +25,9 @@ Buffer<float> repeat_step(const Buffer<float>& rows, int64_t steps_before, int64
 }
 
 /// One call of start_from.
-class Starting {
+class NumberTransfer {
  public:
-  Starting(const Network& source, const std::string& origin, const Network& network)
+  NumberTransfer(const Network& source, const std::string& origin, const Network& network)
       : source_(source),
         origin_(origin),
         steps_before_(source.spec().steps),
@@ -91,14 +91,14 @@ class Starting {
 }  // namespace
 
 TakenNumbers start_from(const Network& source, const std::string& origin, Network& network) {
-  Starting starting(source, origin, network);
+  NumberTransfer transfer(source, origin, network);
   std::vector<std::optional<Buffer<float>>> values;
   std::vector<std::optional<Buffer<float>>> statistics;
   for (const Parameter& parameter : network.parameters()) {
-    values.push_back(starting.numbers_for(parameter, source.parameters()));
+    values.push_back(transfer.numbers_for(parameter, source.parameters()));
   }
   for (const Statistic& statistic : network.statistics()) {
-    statistics.push_back(starting.numbers_for(statistic, source.statistics()));
+    statistics.push_back(transfer.numbers_for(statistic, source.statistics()));
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (values[i]) network.parameters()[i].value = std::move(*values[i]);
@@ -106,7 +106,33 @@ TakenNumbers start_from(const Network& source, const std::string& origin, Networ
   for (std::size_t i = 0; i < statistics.size(); ++i) {
     if (statistics[i]) network.statistics()[i].value = std::move(*statistics[i]);
   }
-  return starting.take();
+  return transfer.take();
+}
+
+void take_thresholds(RunConfig& config) {
+  if (config.train.from.empty()) {
+    fail("train.from_thresholds is true, but train.from names no run: start with --from RUN");
+  }
+  const Network source = load_start(config.train.from);
+  std::vector<float> thresholds;
+  for (const StagePlan& plan : source.stages()) {
+    if (plan.spikes()) thresholds.push_back(plan.neuron.threshold);
+    if (!config.network && plan.branches.front().bias) {
+      fail(
+          "{}: {} has a bias, which networks of [model] do not have: describe the network in "
+          "[network]",
+          config.train.from, plan.name);
+    }
+  }
+  if (thresholds.empty()) {
+    fail("{}: is not a spiking network, so it has no thresholds: convert it first",
+         config.train.from);
+  }
+  if (config.network) {
+    set_thresholds(thresholds, *config.network);
+  } else {
+    config.model.thresholds = thresholds;
+  }
 }
 
 Network load_start(const std::string& run_or_file) {

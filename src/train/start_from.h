@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "bntt/network.h"
+#include "train/config.h"
 
 namespace bntt {
 
@@ -22,6 +23,10 @@ struct TakenNumbers {
 /// beginning with `origin`, naming the first tensor that is missing or has another shape; then
 /// nothing has changed.
 TakenNumbers start_from(const Network& source, const std::string& origin, Network& network);
+
+/// Writes the thresholds of the run in train.from into the settings. Throws Error when train.from
+/// names no run or one without spikes, and for biases, which networks of [model] do not have.
+void take_thresholds(RunConfig& config);
 
 /// The network of a run (its best weights) or of a single checkpoint file.
 Network load_start(const std::string& run_or_file);

@@ -18,13 +18,14 @@ namespace {
 thread_local bool no_memory = false;
 }
 
-void* operator new(std::size_t bytes) {
+// Not inlined: GCC would compare one's malloc with the other's free and warn of a mismatch.
+[[gnu::noinline]] void* operator new(std::size_t bytes) {
   void* memory = no_memory ? nullptr : std::malloc(std::max<std::size_t>(1, bytes));
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 #endif
 
 namespace bntt {

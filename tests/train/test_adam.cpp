@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "bntt/error.h"
+#include "learn/adam.h"
 #include "small_networks.h"
-#include "train/adam.h"
 
 namespace bntt {
 namespace {
@@ -96,11 +96,11 @@ TEST(Adam, LeavesGammaUndecayedWhenAsked) {
 
 TEST(Optimizers, AreMadeByTheirName) {
   const Network network = small_vgg5();
-  for (const OptimizerEntry& entry : optimizer_table()) {
-    const auto optimizer = make_optimizer(entry.name, network, {});
+  for (const KindInfo& entry : optimizer_kinds()) {
+    const auto optimizer = make_optimizer(network, {.kind = entry.name});
     EXPECT_EQ(optimizer->memories()[0].values.size(), network.parameters().size()) << entry.name;
   }
-  EXPECT_THROW(make_optimizer("adamm", network, {}), Error);
+  EXPECT_THROW(make_optimizer(network, {.kind = "adamm"}), Error);
 }
 
 }  // namespace

@@ -3,10 +3,10 @@
 
 #include "base/threads.h"
 #include "fixtures.h"
+#include "learn/adam.h"
+#include "learn/sgd.h"
 #include "small_networks.h"
-#include "train/adam.h"
 #include "train/checkpoint.h"
-#include "train/sgd.h"
 
 namespace bntt {
 namespace {

@@ -7,9 +7,9 @@
 #include "base/json.h"
 #include "bntt/load.h"
 #include "fixtures.h"
+#include "learn/sgd.h"
 #include "small_networks.h"
 #include "train/checkpoint.h"
-#include "train/sgd.h"
 
 namespace bntt {
 namespace {

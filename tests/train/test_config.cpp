@@ -78,12 +78,16 @@ TEST(Config, EverySettingRoundTrips) {
                   .thresholds = {1.0F, 0.5F},
                   .reset = Reset::hard,
                   .detach_reset = false,
+                  .floor = -0.25F,
                   .propagation = Propagation::delayed,
                   .surrogate = SurrogateKind::arctan,
                   .surrogate_alpha = 0.7F,
                   .surrogate_per_threshold = true,
+                  .surrogate_decay = 0.5F,
                   .dropout = 0.25F,
-                  .dropout_per_step = true};
+                  .dropout_per_step = true,
+                  .dense_dropout = 0.5F,
+                  .dropout_before_pools = false};
   config.encoder.kind = EncoderKind::events;
   config.train = {.epochs = 0,
                   .batch = 1,
@@ -111,7 +115,9 @@ TEST(Config, EverySettingRoundTrips) {
                   .tet_target = 2.0,
                   .clip_norm = 3.0,
                   .seed = 9223372036854775807,
-                  .from = "/runs/other"};
+                  .from = "/runs/other",
+                  .from_thresholds = true};
+  config.method = {.name = "rmp", .source = "a paper", .settings = "how"};
   config.run = {.log_steps = 1, .checkpoint_steps = 2};
   EXPECT_EQ(config_from_toml(to_toml(config), "again"), config);
   config.model = {};

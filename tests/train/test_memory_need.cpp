@@ -25,6 +25,10 @@ TEST(MemoryNeed, GrowsWithTheBatchButForTheParameters) {
   EXPECT_EQ(three - two, two - one);
   EXPECT_GT(evaluation_bytes(spec, 2), evaluation_bytes(spec, 1));
   EXPECT_LT(evaluation_bytes(spec, 100), training_bytes(spec, 100, Precision::mixed));
+  const auto bytes = [](int64_t steps) {
+    return evaluation_bytes(vgg16({.steps = steps, .norm = {.kind = "none"}}), 4);
+  };
+  EXPECT_EQ(bytes(2500), bytes(25)) << "by windows";
 }
 
 TEST(MemoryNeed, IsToldInFewDigits) {

@@ -4,9 +4,9 @@
 #include <bit>
 
 #include "bntt/load.h"
+#include "learn/sgd.h"
 #include "small_networks.h"
 #include "train/checkpoint.h"
-#include "train/sgd.h"
 
 // A checkpoint that version 0.1 wrote, of a small network after twenty steps of training.
 namespace bntt {

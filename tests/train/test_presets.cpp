@@ -1,6 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <set>
+
 #include "bntt/error.h"
 #include "train/config.h"
 #include "train/presets.h"
@@ -9,17 +12,29 @@ namespace bntt {
 namespace {
 
 using ::testing::HasSubstr;
-using ::testing::UnorderedElementsAre;
+using ::testing::UnorderedElementsAreArray;
 
 RunConfig preset(const std::string& name) {
   return config_from_toml(preset_text(name), name + ".toml");
 }
 
-TEST(Presets, AreAllThere) {
-  EXPECT_THAT(preset_names(),
-              UnorderedElementsAre("demo-fashion-mnist", "paper-cifar10", "paper-cifar100",
-                                   "paper-tiny-imagenet", "paper-dvs-cifar10", "authors-cifar10",
-                                   "authors-cifar100", "nmnist"));
+TEST(Presets, AreTheFilesOfTheirDirectory) {
+  std::vector<std::string> files;
+  for (const auto& file : std::filesystem::directory_iterator(BNTT_PRESETS)) {
+    files.push_back(file.path().stem().string());
+  }
+  EXPECT_GE(files.size(), 17U);
+  EXPECT_THAT(preset_names(), UnorderedElementsAreArray(files));
+}
+
+// Two runs are told apart by what their preset says of itself.
+TEST(Presets, BeginWithASentenceOfTheirOwn) {
+  std::set<std::string> sentences;
+  for (const std::string& name : preset_names()) {
+    const std::string_view text = preset_text(name);
+    EXPECT_TRUE(text.starts_with("# ")) << name;
+    EXPECT_TRUE(sentences.emplace(text.substr(0, text.find('\n'))).second) << name;
+  }
 }
 
 TEST(Presets, UnknownNamesAreRefusedWithTheNearest) {
@@ -54,6 +69,27 @@ TEST(Presets, EachParsesRoundTripsAndPlans) {
     const Shape shape = shape_of(config.data.name);
     EXPECT_NO_THROW(network_of(config, shape.input, shape.classes)) << name;
   }
+}
+
+TEST(Presets, OfPublishedMethodsNameThem) {
+  for (const std::string& name : preset_names()) {
+    for (const char* family : {"paper-", "authors-", "ann-", "rathi-", "no-norm-"}) {
+      if (!name.starts_with(family)) continue;
+      EXPECT_FALSE(preset(name).method.name.empty()) << name;
+      EXPECT_FALSE(preset(name).method.source.empty()) << name;
+    }
+  }
+}
+
+// conv: 0.3, or 0 before a pool; fully connected: 0.5.
+TEST(Presets, OfHybridTrainingHaveThePublishedDropout) {
+  std::vector<float> dropout;
+  for (const StagePlan& plan :
+       plan_stages(network_of(preset("rathi-hybrid-cifar10"), {3, 32, 32}, 10))) {
+    if (!plan.readout) dropout.push_back(plan.neuron.dropout);
+  }
+  EXPECT_THAT(dropout, ::testing::ElementsAre(0.3F, 0.0F, 0.3F, 0.0F, 0.3F, 0.3F, 0.0F, 0.3F, 0.3F,
+                                              0.0F, 0.3F, 0.3F, 0.3F, 0.5F, 0.5F));
 }
 
 struct Row {

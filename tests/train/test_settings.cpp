@@ -49,6 +49,8 @@ TEST(Settings, EveryKeyThatARunWritesIsThere) {
   RunConfig config;
   config.data.mean = {0.5F};
   config.data.deviation = {0.5F};
+  config.model.floor = 0.0F;
+  config.model.dense_dropout = 0.0F;
   const Json written = parse_toml(to_toml(config), "settings");
   std::set<std::string> sections;
   for (const SettingsTable& table : settings_reference()) {
@@ -63,7 +65,8 @@ TEST(Settings, EveryKeyThatARunWritesIsThere) {
       EXPECT_EQ(written[table.name][described.leaf()], described.usual) << described.key;
     }
   }
-  EXPECT_THAT(sections, ElementsAre("data", "encoder", "model", "network", "run", "train"));
+  EXPECT_THAT(sections,
+              ElementsAre("data", "encoder", "method", "model", "network", "run", "train"));
 }
 
 /// Every key of the tables inside `json`, by the table that it stands in.

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
+#include "learn/sgd.h"
 #include "small_networks.h"
-#include "train/sgd.h"
 
 namespace bntt {
 namespace {

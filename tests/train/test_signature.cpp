@@ -12,7 +12,7 @@
 #include "bntt/zoo.h"
 #include "kernels/kernel_set.h"
 #include "layers/loss.h"
-#include "train/sgd.h"
+#include "learn/sgd.h"
 
 namespace bntt {
 namespace {

@@ -1,21 +1,24 @@
 #pragma once
 
-#include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "base/threads.h"
+#include "bntt/api.h"
+#include "bntt/buffer.h"
+#include "bntt/kind_info.h"
 #include "bntt/network.h"
 
 namespace bntt {
 
+/// Which optimiser, and its parameters.
 struct OptimizerOptions {
-  double momentum = 0.9;  ///< of sgd
+  std::string kind = "sgd";  ///< a name of optimizer_kinds()
+  double momentum = 0.9;     ///< of sgd
   double weight_decay = 5e-4;
-  bool decay_gamma = true;  ///< whether weight decay pulls γ too
+  bool decay_gamma = true;  ///< whether weight decay applies to γ too
   double clip_norm = 0.0;   ///< largest norm of all gradients together; 0: no limit
   double beta1 = 0.9;       ///< the other four are adam's
   double beta2 = 0.999;
@@ -24,10 +27,14 @@ struct OptimizerOptions {
 };
 
 /// Moves the parameters of a network against their gradients, as PyTorch's optimiser of that name.
-class Optimizer {
+/// One thread at a time may use an optimiser.
+class BNTT_API Optimizer {
  public:
   virtual ~Optimizer() = default;
 
+  /// Takes the gradients of the last backward pass. Throws Error unless the network is the one that
+  /// the optimiser was made for, or has its shapes, and has gradients; and for a learning rate that
+  /// is negative or not finite.
   void step(Network& network, double learning_rate);
 
   /// What is remembered of the gradients: one number for every number of the network.
@@ -35,13 +42,16 @@ class Optimizer {
     std::string prefix;                 ///< of the parameters' names in a checkpoint
     std::vector<Buffer<float>> values;  ///< [parameter], in the parameter's own order
   };
+  /// To be saved, and filled when training is resumed.
   std::vector<Memory>& memories() { return memories_; }
   const std::vector<Memory>& memories() const { return memories_; }
 
   int64_t steps_done() const { return steps_done_; }
-  void set_steps_done(int64_t steps) { steps_done_ = steps; }
+  /// Throws Error for less than 0.
+  void set_steps_done(int64_t steps);
 
  protected:
+  /// `prefixes` has one entry for each memory. Throws Error for options out of range.
   Optimizer(const Network& network, const OptimizerOptions& options,
             const std::vector<std::string>& prefixes);
 
@@ -62,34 +72,20 @@ class Optimizer {
   }
   const OptimizerOptions& options() const { return options_; }
 
-  /// Runs body(k) for every k below `size`, in parallel.
-  template <typename Body>
-  static void for_each_number(int64_t size, const Body& body) {
-    constexpr int64_t kBlock = 1 << 14;
-    parallel_for((size + kBlock - 1) / kBlock, [&](int64_t block) {
-      const int64_t end = std::min(size, (block + 1) * kBlock);
-      for (int64_t k = block * kBlock; k < end; ++k) body(k);
-    });
-  }
-
  private:
+  void expect_fitting(const Network& network) const;
+
   OptimizerOptions options_;
+  std::size_t memory_count_;
   std::vector<Memory> memories_;
   int64_t steps_done_ = 0;
 };
 
-using MakeOptimizer = std::unique_ptr<Optimizer> (*)(const Network& network,
-                                                     const OptimizerOptions& options);
-struct OptimizerEntry {
-  const char* name;
-  const char* meaning;
-  MakeOptimizer make;
-};
-/// Every kind of optimiser there is.
-std::span<const OptimizerEntry> optimizer_table();
+/// The kinds of optimiser.
+BNTT_API std::vector<KindInfo> optimizer_kinds();
 
-/// Throws Error for an unknown kind, with the nearest known one.
-std::unique_ptr<Optimizer> make_optimizer(std::string_view kind, const Network& network,
-                                          const OptimizerOptions& options);
+/// Throws Error for an unknown kind, with the nearest known one, and for options out of range.
+BNTT_API std::unique_ptr<Optimizer> make_optimizer(const Network& network,
+                                                   const OptimizerOptions& options);
 
 }  // namespace bntt

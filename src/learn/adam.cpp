@@ -1,6 +1,8 @@
-#include "train/adam.h"
+#include "learn/adam.h"
 
 #include <cmath>
+
+#include "learn/optimizers.h"
 
 namespace bntt {
 namespace {

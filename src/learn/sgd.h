@@ -1,6 +1,6 @@
 #pragma once
 
-#include "train/optimizer.h"
+#include "bntt/optimizer.h"
 
 namespace bntt {
 

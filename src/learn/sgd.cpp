@@ -1,4 +1,6 @@
-#include "train/sgd.h"
+#include "learn/sgd.h"
+
+#include "learn/optimizers.h"
 
 namespace bntt {
 

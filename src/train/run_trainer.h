@@ -6,14 +6,15 @@
 #include <string>
 
 #include "base/files.h"
-#include "bntt/error.h"
 #include "bntt/network.h"
+#include "bntt/optimizer.h"
+#include "bntt/trainer.h"
 #include "data/dataset.h"
 #include "data/loader.h"
+#include "learn/training_step.h"
 #include "train/checkpoint.h"
 #include "train/config.h"
 #include "train/evaluate.h"
-#include "train/optimizer.h"
 #include "train/run_lock.h"
 #include "train/start_from.h"
 
@@ -38,7 +39,7 @@ struct EpochReport {
   bool best = false;
 };
 
-/// What the caller wants to hear, and its wish to stop; all optional.
+/// Functions that report progress, and one that ends training; all optional.
 struct TrainHooks {
   std::function<void(const StepReport&)> step;
   std::function<void(const EpochReport&)> epoch;
@@ -46,26 +47,18 @@ struct TrainHooks {
   std::function<bool()> stop;
 };
 
-enum class TrainEnd { finished, stopped };
-
-/// The loss, a weight or a running statistic is no longer finite.
-class TrainingDiverged : public Error {
- public:
-  using Error::Error;
-};
-
 /// One run in its directory: trains, logs, validates and checkpoints. Whatever happens between two
 /// checkpoints can be repeated: a resumed run writes the same bytes as one that never stopped.
-class Trainer {
+class RunTrainer {
  public:
-  /// A new run writes run.toml; with `resume`, the run goes on from its checkpoint, if it has one.
-  /// It may go on with another number of epochs: the learning rate of each step that is left is
-  /// then the one of a run of that many, and run.toml gets the new number.
-  /// The run belongs to this process until the trainer's end; `lock` is its lock where the caller
-  /// has it already. Throws Error if another process has it, if the directory holds a run and
-  /// `resume` is false, and if it holds something else.
-  Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bool resume,
-          RunLock lock = {});
+  /// A new run writes run.toml; with `resume`, the run continues from its checkpoint, if it has
+  /// one. It may go on with another number of epochs: the learning rate of each step that is left
+  /// is then the one of a run of that many, and run.toml gets the new number. The run belongs to
+  /// this process until the trainer's end; `lock` is its lock where the caller has it already.
+  /// Throws Error if another process has it, if the directory holds a run and `resume` is false,
+  /// and if it holds something else.
+  RunTrainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bool resume,
+             RunLock lock = {});
 
   const Network& network() const { return network_; }
   const TrainPosition& position() const { return position_; }
@@ -90,8 +83,7 @@ class Trainer {
   void expect_epochs_left() const;
   /// A run whose numbers are not finite cannot recover, and its checkpoint could not
   /// be read.
-  [[noreturn]] void fail_as_diverged(const std::string& what, double value) const;
-  void expect_finite_numbers() const;
+  [[noreturn]] void fail_as_diverged(const NonFinite& diverged) const;
   void train_batch(const Batch& batch, const TrainHooks& hooks);
   void finish_epoch(const TrainHooks& hooks);
   void log_step(double learning_rate, const std::vector<double>& densities);

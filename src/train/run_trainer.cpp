@@ -1,17 +1,13 @@
-#include "train/trainer.h"
+#include "train/run_trainer.h"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <numeric>
-#include <span>
 
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/json.h"
-#include "base/threads.h"
 #include "kernels/unpack.h"
-#include "layers/loss.h"
 #include "model/break_even_values.h"
 #include "train/break_even_table.h"
 #include "train/model_card.h"
@@ -22,7 +18,8 @@ namespace bntt {
 namespace {
 
 OptimizerOptions optimizer_options(const TrainConfig& train) {
-  return {.momentum = train.momentum,
+  return {.kind = train.optimizer,
+          .momentum = train.momentum,
           .weight_decay = train.weight_decay,
           .decay_gamma = train.decay_gamma,
           .clip_norm = train.clip_norm,
@@ -37,22 +34,6 @@ LossOptions loss_options(const TrainConfig& train) {
           .smoothing = train.label_smoothing,
           .tet_share = train.tet_share,
           .tet_target = train.tet_target};
-}
-
-void add(LossSums& sums, const Loss& loss, int64_t images) {
-  sums.loss += loss.loss * static_cast<double>(images);
-  sums.correct += loss.correct;
-  sums.images += images;
-}
-
-// Whole numbers, and no early exit: the compiler makes vectors of it.
-bool all_finite(std::span<const float> values) {
-  constexpr uint32_t kExponent = 0x7f800000;
-  uint32_t any = 0;
-  for (const float value : values) {
-    any |= (std::bit_cast<uint32_t>(value) & kExponent) == kExponent ? 1U : 0U;
-  }
-  return any == 0;
 }
 
 std::vector<double> stage_densities(const Network& network, const Trace& trace) {
@@ -78,8 +59,8 @@ Json stage_gains(const Network& network) {
 
 }  // namespace
 
-Trainer::Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bool resume,
-                 RunLock lock)
+RunTrainer::RunTrainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bool resume,
+                       RunLock lock)
     : config_(std::move(config)),
       data_(data),
       paths_(std::move(paths)),
@@ -88,8 +69,7 @@ Trainer::Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bo
       card_(card_of(config_, data)),
       network_(network_of(config_, data.train.shape, data.train.classes),
                static_cast<uint64_t>(config_.train.seed)),
-      optimizer_(
-          make_optimizer(config_.train.optimizer, network_, optimizer_options(config_.train))) {
+      optimizer_(make_optimizer(network_, optimizer_options(config_.train))) {
   if (split_.train.size() < config_.train.batch) {
     fail("train.batch is {}, expected at most the {} training images", config_.train.batch,
          split_.train.size());
@@ -122,14 +102,14 @@ Trainer::Trainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bo
   if (!begun && taken_) save();
 }
 
-void Trainer::begin(bool resume) {
+void RunTrainer::begin(bool resume) {
   if (!config_.train.from.empty()) {
     taken_ = start_from(load_start(config_.train.from), config_.train.from, network_);
   }
   begin_run_directory(paths_, config_, resume);
 }
 
-void Trainer::go_on() {
+void RunTrainer::go_on() {
   const std::string origin = paths_.checkpoint().string();
   const TensorFile file = load_checkpoint(paths_, paths_.checkpoint());
   unpack_network(file, origin, network_);
@@ -141,7 +121,7 @@ void Trainer::go_on() {
   change_epochs(paths_, config_.train.epochs);
 }
 
-void Trainer::expect_epochs_left() const {
+void RunTrainer::expect_epochs_left() const {
   const int64_t begun = position_.epoch + (position_.batch > 0 ? 1 : 0);
   if (config_.train.epochs < begun) {
     fail("{}: train.epochs is {}, but the run is in its epoch {} already",
@@ -151,7 +131,7 @@ void Trainer::expect_epochs_left() const {
 
 // Another number of images means other batches: the run would not go on where it stopped, or would
 // look for a batch that is not there.
-void Trainer::expect_same_images(const std::string& origin) const {
+void RunTrainer::expect_same_images(const std::string& origin) const {
   const int64_t images = data_.train.size();
   if (position_.images > 0 && position_.images != images) {
     fail("{}: the run was trained with {} training samples of {}, but there are {} now", origin,
@@ -163,7 +143,7 @@ void Trainer::expect_same_images(const std::string& origin) const {
   }
 }
 
-void Trainer::expect_same_classes(const ModelCard& begun, const std::string& origin) const {
+void RunTrainer::expect_same_classes(const ModelCard& begun, const std::string& origin) const {
   for (std::size_t i = 0; i < std::min(begun.class_names.size(), card_.class_names.size()); ++i) {
     if (begun.class_names[i] == card_.class_names[i]) continue;
     fail("{}: class {} of the run is '{}', but '{}' in {} now", origin, i, begun.class_names[i],
@@ -171,9 +151,9 @@ void Trainer::expect_same_classes(const ModelCard& begun, const std::string& ori
   }
 }
 
-int64_t Trainer::steps_per_epoch() const { return split_.train.size() / config_.train.batch; }
+int64_t RunTrainer::steps_per_epoch() const { return split_.train.size() / config_.train.batch; }
 
-TrainEnd Trainer::run(const TrainHooks& hooks) {
+TrainEnd RunTrainer::run(const TrainHooks& hooks) {
   if (position_.epoch < config_.train.epochs) {
     TrainLoader loader(data_.train, split_.train,
                        {.batch = config_.train.batch,
@@ -195,29 +175,25 @@ TrainEnd Trainer::run(const TrainHooks& hooks) {
   return TrainEnd::finished;
 }
 
-void Trainer::train_batch(const Batch& batch, const TrainHooks& hooks) {
+void RunTrainer::train_batch(const Batch& batch, const TrainHooks& hooks) {
   const double learning_rate = learning_rate_at(config_.train, position_.step, steps_per_epoch());
-  const auto seed = static_cast<uint64_t>(config_.train.seed);
-  const auto epoch = static_cast<uint32_t>(position_.epoch);
-  const DropoutDraws dropout{seed, epoch, batch.sample_ids};
-  Trace trace = network_.forward(
-      encode(batch, active_steps(network_.spec()), card_.input.encoder, seed, epoch),
-      NormMode::batch, Keep::for_backward, &dropout);
-  const Loss loss = loss_of(loss_options(config_.train),
-                            {trace.logits, network_.step_logits(trace)}, batch.labels);
-  if (!std::isfinite(loss.loss)) fail_as_diverged("the loss", loss.loss);
   const bool logged = position_.step == 0 || (position_.step + 1) % config_.run.log_steps == 0;
-  const auto densities = logged ? stage_densities(network_, trace) : std::vector<double>();
-  if (loss.of_steps) {
-    network_.backward_from_steps(std::move(trace), loss.gradient);
-  } else {
-    network_.backward(std::move(trace), loss.gradient);
+  std::vector<double> densities;
+  const LossOptions loss = loss_options(config_.train);
+  TrainingStep step{.encoder = card_.input.encoder,
+                    .loss = loss,
+                    .seed = static_cast<uint64_t>(config_.train.seed),
+                    .epoch = static_cast<uint32_t>(position_.epoch),
+                    .learning_rate = learning_rate,
+                    .observe = {}};
+  if (logged) {
+    step.observe = [&](const Trace& trace) { densities = stage_densities(network_, trace); };
   }
-  optimizer_->step(network_, learning_rate);
-  expect_finite_numbers();
+  const StepResult result = train_step(batch, step, network_, *optimizer_);
+  if (result.diverged) fail_as_diverged(*result.diverged);
 
-  add(position_.since_log, loss, batch.size());
-  add(position_.since_epoch, loss, batch.size());
+  position_.since_log += result.sums;
+  position_.since_epoch += result.sums;
   ++position_.batch;
   ++position_.step;
   const StepReport report{.epoch = position_.epoch + 1,
@@ -233,37 +209,14 @@ void Trainer::train_batch(const Batch& batch, const TrainHooks& hooks) {
   if (hooks.step) hooks.step(report);
 }
 
-void Trainer::fail_as_diverged(const std::string& what, double value) const {
-  throw TrainingDiverged(fmt::format(
-      "{}: training has diverged: {} is {} in epoch {}, step {}; try a smaller "
-      "train.learning_rate than {}",
-      paths_.directory.string(), what, std::isnan(value) ? "nan" : fmt::format("{}", value),
-      position_.epoch + 1, position_.step + 1, config_.train.learning_rate));
+void RunTrainer::fail_as_diverged(const NonFinite& diverged) const {
+  throw TrainingDiverged(
+      fmt::format("{}: {}; try a smaller train.learning_rate than {}", paths_.directory.string(),
+                  divergence_text(diverged, position_.epoch + 1, position_.step + 1),
+                  config_.train.learning_rate));
 }
 
-void Trainer::expect_finite_numbers() const {
-  struct Numbers {
-    std::string name;
-    std::span<const float> values;
-  };
-  std::vector<Numbers> all;
-  for (const Parameter& parameter : network_.parameters()) {
-    all.push_back({parameter.name, parameter.value.span()});
-  }
-  for (const Statistic& statistic : network_.statistics()) {
-    all.push_back({statistic.name, statistic.value.span()});
-  }
-  std::vector<char> finite(all.size());
-  parallel_for(std::ssize(all), [&](int64_t i) { finite[i] = all_finite(all[i].values) ? 1 : 0; });
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (finite[i] != 0) continue;
-    const auto found =
-        std::ranges::find_if_not(all[i].values, [](float value) { return std::isfinite(value); });
-    fail_as_diverged("a number of " + all[i].name, *found);
-  }
-}
-
-void Trainer::log_step(double learning_rate, const std::vector<double>& densities) {
+void RunTrainer::log_step(double learning_rate, const std::vector<double>& densities) {
   metrics_->append(Json{
       {"kind", "step"},
       {"step", position_.step},
@@ -276,8 +229,8 @@ void Trainer::log_step(double learning_rate, const std::vector<double>& densitie
   position_.since_log = {};
 }
 
-EvaluateOptions Trainer::evaluate_options(const char* what, int64_t images,
-                                          const TrainHooks& hooks) const {
+EvaluateOptions RunTrainer::evaluate_options(const char* what, int64_t images,
+                                             const TrainHooks& hooks) const {
   return {.encoder = card_.input.encoder,
           .seed = static_cast<uint64_t>(config_.train.seed),
           .progress = [=, &hooks](int64_t done) {
@@ -286,7 +239,7 @@ EvaluateOptions Trainer::evaluate_options(const char* what, int64_t images,
           }};
 }
 
-void Trainer::finish_epoch(const TrainHooks& hooks) {
+void RunTrainer::finish_epoch(const TrainHooks& hooks) {
   EpochReport report{.epoch = position_.epoch + 1, .train = position_.since_epoch};
   Json line{{"kind", "epoch"},
             {"epoch", report.epoch},
@@ -320,7 +273,7 @@ void Trainer::finish_epoch(const TrainHooks& hooks) {
   if (hooks.epoch) hooks.epoch(report);
 }
 
-void Trainer::save() {
+void RunTrainer::save() {
   metrics_->sync();
   position_.metrics_bytes = metrics_->bytes();
   card_.training.epochs = position_.epoch;
@@ -329,7 +282,7 @@ void Trainer::save() {
   save_checkpoint(paths_, pack_checkpoint(network_, card_, optimizer_.get(), &position_));
 }
 
-Evaluation Trainer::test(const TrainHooks& hooks) {
+Evaluation RunTrainer::test(const TrainHooks& hooks) {
   const Network chosen = load_run_network(paths_);
   Evaluation result = evaluate(chosen, data_.test, {0, data_.test.size()},
                                evaluate_options("test", data_.test.size(), hooks));

@@ -8,11 +8,12 @@
 #include "corner_data.h"
 #include "fixtures.h"
 #include "layers/loss.h"
+#include "learn/schedules.h"
 #include "small_networks.h"
 #include "train/metrics.h"
 #include "train/run_settings.h"
+#include "train/run_trainer.h"
 #include "train/schedule.h"
-#include "train/trainer.h"
 
 namespace bntt {
 namespace {
@@ -49,7 +50,7 @@ class TrainerRuns : public ::testing::Test {
 
   /// Trains up to `stop_at` steps of the run in all; true when it reached the end.
   bool train(const std::string& name, int64_t stop_at = kAllSteps, bool resume = false) {
-    Trainer trainer(config_, data_, paths(name), resume);
+    RunTrainer trainer(config_, data_, paths(name), resume);
     TrainHooks hooks;
     int64_t step = trainer.position().step;
     hooks.step = [&](const StepReport& report) { step = report.step; };
@@ -161,7 +162,7 @@ TEST_F(TrainerRuns, TheBestEpochByValidationIsWritten) {
   int64_t best_epoch = 0;
   double best_accuracy = -1.0;
   {
-    Trainer trainer(config_, data_, paths("run"), false);
+    RunTrainer trainer(config_, data_, paths("run"), false);
     TrainHooks hooks;
     hooks.epoch = [&](const EpochReport& report) {
       ASSERT_TRUE(report.validation.has_value());
@@ -184,7 +185,7 @@ TEST_F(TrainerRuns, TheBestEpochByValidationIsWritten) {
 
 TEST_F(TrainerRuns, WithoutValidationTheLastWeightsCount) {
   config_.data.validation = 0.0;
-  Trainer trainer(config_, data_, paths("run"), false);
+  RunTrainer trainer(config_, data_, paths("run"), false);
   EXPECT_EQ(trainer.steps_per_epoch(), 4);
   ASSERT_EQ(trainer.run({}), TrainEnd::finished);
   EXPECT_FALSE(std::filesystem::exists(paths("run").best()));
@@ -233,16 +234,50 @@ TEST_F(TrainerRuns, EveryNormTrainsAndResumes) {
 TEST_F(TrainerRuns, EveryNeuronTrainsAndResumes) {
   config_.model.leak = 0.5F;
   for (const KindInfo& kind : neuron_kinds()) {
-    if (!StagePlan{.neuron = {.kind = kind.name}}.spikes()) continue;
+    if (kind.name == "relu" || kind.name == "none") continue;
     config_.model.neuron = kind.name;
     expect_resumed_like_whole(kind.name);
   }
 }
 
+TEST_F(TrainerRuns, ThreadsDoNotChangeTheBytesOfAnyNeuron) {
+  config_.model.leak = 0.5F;
+  for (const KindInfo& kind : neuron_kinds()) {
+    if (kind.name == "relu" || kind.name == "none") continue;
+    config_.model.neuron = kind.name;
+    set_threads(1);
+    ASSERT_TRUE(train("one" + kind.name));
+    set_threads(2);
+    ASSERT_TRUE(train("two" + kind.name));
+    EXPECT_EQ(read_run(paths("one" + kind.name)), read_run(paths("two" + kind.name))) << kind.name;
+  }
+}
+
+TEST_F(TrainerRuns, EveryInitTrainsAndResumes) {
+  for (const Init init :
+       {Init::xavier, Init::he_fan_in, Init::he_fan_out, Init::vgg, Init::pytorch}) {
+    config_.model.init = init;
+    expect_resumed_like_whole(std::to_string(static_cast<int>(init)));
+  }
+  EXPECT_NE(read_run(paths("whole0")).checkpoint, read_run(paths("whole1")).checkpoint);
+}
+
+// Hybrid training's surrogate and Cao's floor; the gradient of a spike depends on the one before.
+TEST_F(TrainerRuns, SpikeTimesAndFloorsTrainAndResume) {
+  config_.model.surrogate = SurrogateKind::stdb;
+  config_.model.surrogate_decay = 0.2F;
+  config_.model.floor = -0.5F;
+  config_.model.init = Init::he_fan_in;
+  expect_resumed_like_whole("stdb");
+  set_threads(2);
+  ASSERT_TRUE(train("two"));
+  EXPECT_EQ(read_run(paths("two")), read_run(paths("wholestdb")));
+}
+
 TEST_F(TrainerRuns, EveryOptimizerTrainsAndResumes) {
   config_.train.learning_rate = 0.01;
   config_.train.clip_norm = 1.0;
-  for (const OptimizerEntry& entry : optimizer_table()) {
+  for (const KindInfo& entry : optimizer_kinds()) {
     for (const bool amsgrad : {false, true}) {
       config_.train.optimizer = entry.name;
       config_.train.amsgrad = amsgrad;
@@ -274,7 +309,7 @@ TEST_F(TrainerRuns, EveryEncoderTrainsAndResumes) {
 }
 
 TEST_F(TrainerRuns, EveryPrecisionTrainsAndResumes) {
-  for (const Precision precision : {Precision::fp32, Precision::mixed}) {
+  for (const Precision precision : {Precision::fp32, Precision::mixed, Precision::bf16}) {
     config_.train.precision = precision;
     expect_resumed_like_whole(std::to_string(static_cast<int>(precision)));
   }
@@ -282,7 +317,7 @@ TEST_F(TrainerRuns, EveryPrecisionTrainsAndResumes) {
 
 TEST_F(TrainerRuns, ARunOfNoEpochsLeavesACheckpoint) {
   config_.train.epochs = 0;
-  Trainer trainer(config_, data_, paths("run"), false);
+  RunTrainer trainer(config_, data_, paths("run"), false);
   EXPECT_EQ(trainer.run({}), TrainEnd::finished);
   EXPECT_TRUE(std::filesystem::exists(paths("run").checkpoint()));
 }
@@ -290,7 +325,7 @@ TEST_F(TrainerRuns, ARunOfNoEpochsLeavesACheckpoint) {
 TEST_F(TrainerRuns, ADirectoryWithARunIsRefused) {
   ASSERT_FALSE(train("run", 2));
   const RunBytes before = read_run(paths("run"));
-  EXPECT_THAT(refusal([&] { Trainer(config_, data_, paths("run"), false); }),
+  EXPECT_THAT(refusal([&] { RunTrainer(config_, data_, paths("run"), false); }),
               HasSubstr("already holds a run"));
   EXPECT_EQ(read_run(paths("run")), before);
 }
@@ -299,14 +334,14 @@ TEST_F(TrainerRuns, ARunIsNotResumedWithAnotherNetwork) {
   ASSERT_FALSE(train("run", 2));
   const RunBytes before = read_run(paths("run"));
   config_.model.leak = 0.5F;
-  EXPECT_THAT(refusal([&] { Trainer(config_, data_, paths("run"), true); }), HasSubstr("leak"));
+  EXPECT_THAT(refusal([&] { RunTrainer(config_, data_, paths("run"), true); }), HasSubstr("leak"));
   EXPECT_EQ(read_run(paths("run")), before);
 }
 
 TEST_F(TrainerRuns, ResumedWithoutItsMetricsAreRefused) {
   ASSERT_FALSE(train("run", 5));
   std::ofstream(paths("run").metrics(), std::ios::trunc) << "";
-  EXPECT_THAT(refusal([&] { Trainer(config_, data_, paths("run"), true); }),
+  EXPECT_THAT(refusal([&] { RunTrainer(config_, data_, paths("run"), true); }),
               HasSubstr("metrics.jsonl"));
 }
 
@@ -344,7 +379,7 @@ TEST_F(TrainerRuns, AreNotResumedWithAnotherNumberOfImages) {
   for (const int64_t images : {8, 15, 17}) {
     data_.train = corner_images(images, 0);
     EXPECT_EQ(
-        refusal([&] { Trainer(config_, data_, paths("run"), true); }),
+        refusal([&] { RunTrainer(config_, data_, paths("run"), true); }),
         fmt::format("{}: the run was trained with 16 training samples of mnist, but there are "
                     "{} now",
                     paths("run").checkpoint().string(), images));
@@ -361,7 +396,7 @@ TEST_F(TrainerRuns, AreNotResumedWithoutTheirNextBatch) {
   file.metadata["bntt.position"] = position.dump();
   write_tensors(paths("run").checkpoint(), file);
   data_.train = corner_images(8, 0);
-  EXPECT_THAT(refusal([&] { Trainer(config_, data_, paths("run"), true); }),
+  EXPECT_THAT(refusal([&] { RunTrainer(config_, data_, paths("run"), true); }),
               HasSubstr("trained with at least 8 training samples of mnist, but there are 6 now"));
   data_ = corner_data();
   EXPECT_TRUE(train("run", kAllSteps, true));
@@ -404,7 +439,7 @@ TEST_F(TrainerRuns, ARunIsNotMadeShorterThanItIs) {
   ASSERT_FALSE(train("run", 5));
   const RunBytes before = read_run(paths("run"));
   config_.train.epochs = 1;
-  EXPECT_THAT(refusal([&] { Trainer(config_, data_, paths("run"), true); }),
+  EXPECT_THAT(refusal([&] { RunTrainer(config_, data_, paths("run"), true); }),
               HasSubstr("train.epochs is 1, but the run is in its epoch 2 already"));
   EXPECT_EQ(read_run(paths("run")), before);
   config_.train.epochs = 2;
@@ -415,7 +450,7 @@ TEST_F(TrainerRuns, StartedFromAnotherRunTheyBeginWithItsWeights) {
   ASSERT_TRUE(train("source"));
   config_.train.from = paths("source").directory.string();
   config_.train.seed = 7;
-  Trainer trainer(config_, data_, paths("fine"), false);
+  RunTrainer trainer(config_, data_, paths("fine"), false);
   EXPECT_TRUE(same_numbers(trainer.network(), load_run_network(paths("source"))));
   EXPECT_TRUE(same_numbers(load_run_network(paths("fine")), trainer.network()))
       << "a checkpoint is there at once";
@@ -446,7 +481,7 @@ TEST_F(TrainerRuns, SettingsThatWereEditedAreRefused) {
   RunConfig edited = begun;
   edited.train.learning_rate = 0.05;
   std::ofstream(paths("run").settings()) << to_toml(edited);
-  EXPECT_EQ(refusal([&] { Trainer(edited, data_, paths("run"), true); }),
+  EXPECT_EQ(refusal([&] { RunTrainer(edited, data_, paths("run"), true); }),
             paths("run").settings().string() +
                 ": was changed after the run began: train.learning_rate is 0.05, expected 0.3 as "
                 "in the checkpoint");
@@ -458,8 +493,8 @@ TEST_F(TrainerRuns, SettingsThatWereEditedAreRefused) {
 
 TEST_F(TrainerRuns, BelongToOneTrainerAtATime) {
   {
-    Trainer owner(config_, data_, paths("run"), false);
-    EXPECT_EQ(refusal([&] { Trainer(config_, data_, paths("run"), true); }),
+    RunTrainer owner(config_, data_, paths("run"), false);
+    EXPECT_EQ(refusal([&] { RunTrainer(config_, data_, paths("run"), true); }),
               fmt::format("{}: process {} is working on this run; wait for it to end, or choose "
                           "another directory",
                           paths("run").directory.string(), getpid()));
@@ -470,9 +505,34 @@ TEST_F(TrainerRuns, BelongToOneTrainerAtATime) {
 
 TEST_F(TrainerRuns, TooFewImagesForABatchAreRefused) {
   config_.train.batch = 13;
-  EXPECT_EQ(refusal([&] { Trainer(config_, data_, paths("run"), false); }),
+  EXPECT_EQ(refusal([&] { RunTrainer(config_, data_, paths("run"), false); }),
             "train.batch is 13, expected at most the 12 training images");
   EXPECT_FALSE(std::filesystem::exists(paths("run").directory));
+}
+
+TEST_F(TrainerRuns, AreTheTrainingOfTheLibrarysTrainer) {
+  config_.data.validation = 0.0;
+  config_.data.augment_pad = 0;
+  config_.data.augment_flip = false;
+  ASSERT_TRUE(train("run", 1000));  // without validation images an epoch has more steps
+  const Model run = Model::load(paths("run").directory);
+
+  const ImageSet& images = data_.train;
+  LabelledImages samples({.pixels = {images.pixels.data(), images.pixels.size()},
+                          .count = images.size(),
+                          .height = images.shape.height,
+                          .width = images.shape.width,
+                          .channels = images.shape.channels},
+                         images.labels);
+  Network network(run.network().spec(), static_cast<uint64_t>(config_.train.seed));
+  network.set_break_even(run.network().break_even());
+  Trainer trainer(std::move(network), run.card().input,
+                  {.epochs = config_.train.epochs,
+                   .batch = config_.train.batch,
+                   .learning_rate = learning_rate_options(config_.train),
+                   .precision = config_.train.precision});
+  trainer.run(samples);
+  EXPECT_TRUE(testing::same_numbers(trainer.network(), run.network()));
 }
 
 }  // namespace

@@ -1,0 +1,13 @@
+#pragma once
+
+#include <string>
+
+namespace bntt {
+
+/// A name that an option may have (NormSpec::kind, LossOptions::kind, ...), and what it stands for.
+struct KindInfo {
+  std::string name;
+  std::string meaning;
+};
+
+}  // namespace bntt
