@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <limits>
+#include <vector>
 
 #include "kernels/dynamics.h"
 
@@ -140,6 +141,83 @@ TEST(Dynamics, AnotherThresholdChangesAllThatFollowsFromIt) {
     EXPECT_EQ(replaced.carried(v, true), expected.carried(v, true));
     EXPECT_EQ(replaced.spike_slope(v), expected.spike_slope(v));
   }
+}
+
+/// Spikes of `steps` steps with one current, from rest.
+int64_t spikes_of(const Dynamics& dynamics, const std::vector<float>& currents) {
+  int64_t spikes = 0;
+  float carry = 0.0F;
+  for (const float current : currents) {
+    const float v = dynamics.membrane(carry + current);
+    const bool fired = dynamics.fires(v);
+    carry = dynamics.carried(v, fired);
+    spikes += fired ? 1 : 0;
+  }
+  return spikes;
+}
+
+// In whole numbers: θ = 10, no leak, 100 steps.
+TEST(Dynamics, RatesOfConstantCurrents) {
+  struct Row {
+    float current;
+    int64_t soft_ge, soft_gt, hard_ge, hard_gt;
+  };
+  for (const Row& row : {Row{3.0F, 30, 29, 25, 25}, Row{6.0F, 60, 59, 50, 50},
+                         Row{7.0F, 70, 69, 50, 50}, Row{10.0F, 100, 99, 100, 50}}) {
+    const auto spikes = [&](Reset reset, Fire fire) {
+      return spikes_of(dynamics_of({.leak = 1.0F, .threshold = 10.0F, .fire = fire, .reset = reset},
+                                   Propagation::instant),
+                       std::vector<float>(100, row.current));
+    };
+    EXPECT_EQ(spikes(Reset::soft, Fire::ge), row.soft_ge) << row.current;
+    EXPECT_EQ(spikes(Reset::soft, Fire::gt), row.soft_gt) << row.current;
+    EXPECT_EQ(spikes(Reset::hard, Fire::ge), row.hard_ge) << row.current;
+    EXPECT_EQ(spikes(Reset::hard, Fire::gt), row.hard_gt) << row.current;
+  }
+}
+
+// The mean current is 0: a floor forgets what would have held the neuron back.
+TEST(Dynamics, FloorForgetsWhatLiesBelowIt) {
+  std::vector<float> currents(5, -1.0F);
+  currents.insert(currents.end(), 5, 1.0F);
+  NeuronSpec neuron{.leak = 1.0F, .fire = Fire::ge, .reset = Reset::hard};
+  EXPECT_EQ(spikes_of(dynamics_of(neuron, Propagation::instant), currents), 0);
+  neuron.floor = 0.0F;
+  EXPECT_EQ(spikes_of(dynamics_of(neuron, Propagation::instant), currents), 5);
+  neuron.floor = -2.0F;
+  EXPECT_EQ(spikes_of(dynamics_of(neuron, Propagation::instant), currents), 3);
+}
+
+TEST(Dynamics, NoGradientAtTheFloor) {
+  const Dynamics dynamics =
+      dynamics_of({.leak = 0.5F, .floor = -1.0F, .surrogate = {.kind = SurrogateKind::arctan}},
+                  Propagation::instant);
+  EXPECT_EQ(dynamics.membrane(-3.0F), -1.0F);
+  EXPECT_EQ(dynamics.membrane_gradient(-1.0F, 8.0F, 16.0F), 0.0F);
+  EXPECT_GT(dynamics.membrane_gradient(-0.75F, 8.0F, 16.0F), 8.0F);
+}
+
+// 0.3 e^(−0.01 Δt), as Rathi et al. (2020) have it.
+TEST(Dynamics, SpikeTimeSurrogateDecaysFromSpikeToSpike) {
+  const auto slope = [](float threshold, int64_t steps_since_spike) {
+    const Dynamics dynamics = dynamics_of(
+        {.threshold = threshold,
+         .surrogate = {.kind = SurrogateKind::stdb, .alpha = 0.3F, .per_threshold = true}},
+        Propagation::delayed);
+    float trace = dynamics.next_trace(dynamics.first_trace(), true);
+    for (int64_t step = 1; step < steps_since_spike; ++step) {
+      trace = dynamics.next_trace(trace, false);
+    }
+    return dynamics.spike_slope(/*v=*/5.0F, trace);
+  };
+  EXPECT_NEAR(slope(1.0F, 1), 0.29701F, 5e-6F);
+  EXPECT_NEAR(slope(1.0F, 10), 0.27145F, 5e-6F);
+  EXPECT_NEAR(slope(1.0F, 100), 0.11036F, 5e-6F);
+  EXPECT_NEAR(slope(1.0F, 1000), 1.362e-5F, 5e-9F);
+  EXPECT_FLOAT_EQ(slope(0.5F, 10), 2.0F * slope(1.0F, 10));
+  const Dynamics silent = dynamics_of({.surrogate = {.kind = SurrogateKind::stdb, .alpha = 0.3F}},
+                                      Propagation::delayed);
+  EXPECT_NEAR(silent.first_trace(), 1.362e-5F, 5e-9F);
 }
 
 }  // namespace

@@ -49,6 +49,7 @@ TEST(KernelList, EverySetIsCompleteAndItsOwn) {
   for (const KernelSet& set : kernel_sets()) {
     EXPECT_NE(set.spiking_step, nullptr) << set.name;
     EXPECT_NE(set.spiking_backward, nullptr) << set.name;
+    EXPECT_NE(set.lee_backward, nullptr) << set.name;
     EXPECT_NE(set.norm_backward, nullptr) << set.name;
     EXPECT_NE(set.channel_moments, nullptr) << set.name;
     EXPECT_NE(set.add_spikes, nullptr) << set.name;

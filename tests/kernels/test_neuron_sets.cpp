@@ -48,20 +48,21 @@ std::vector<Dynamics> every_dynamics() {
   for (const Reset reset : {Reset::soft, Reset::hard}) {
     for (const Propagation propagation : {Propagation::instant, Propagation::delayed}) {
       for (const bool detach : {true, false}) {
-        for (const SurrogateKind kind : {SurrogateKind::triangle, SurrogateKind::sigmoid,
-                                         SurrogateKind::arctan, SurrogateKind::rectangle}) {
+        for (const SurrogateKind kind :
+             {SurrogateKind::triangle, SurrogateKind::sigmoid, SurrogateKind::arctan,
+              SurrogateKind::rectangle, SurrogateKind::stdb}) {
           // Numbers to the kernels, not variants: they can change together.
           for (const auto& [fire, width] : {std::pair{Fire::gt, 0.0F}, {Fire::ge, 1.4F}}) {
-            result.push_back(dynamics_of({.leak = 0.95F,
-                                          .threshold = 0.9F,
-                                          .fire = fire,
-                                          .reset = reset,
-                                          .detach_reset = detach,
-                                          .surrogate = {.kind = kind,
-                                                        .alpha = 0.3F,
-                                                        .width = width,
-                                                        .per_threshold = width > 0.0F}},
-                                         propagation));
+            result.push_back(dynamics_of(
+                {.leak = 0.95F,
+                 .threshold = 0.9F,
+                 .fire = fire,
+                 .reset = reset,
+                 .detach_reset = detach,
+                 .floor = width > 0.0F ? std::optional(-0.1F) : std::nullopt,
+                 .surrogate =
+                     {.kind = kind, .alpha = 0.3F, .width = width, .per_threshold = width > 0.0F}},
+                propagation));
           }
         }
       }
@@ -124,6 +125,7 @@ struct Outputs {
   Guarded<float> carry;
   Guarded<SpikeWord> spikes;
   Guarded<float> norm_gradient, in_place, sum, sum_unit, current_gradient, scratch;
+  Guarded<float> lee_gradient, lee_in_place, lee_sum, lee_sum_unit, lee_scratch_space;
 
   explicit Outputs(const NeuronCase& c, const Inputs& in)
       : carry(in.carry),
@@ -133,8 +135,25 @@ struct Outputs {
         sum(c.shape.steps * c.shape.channels, 0.5F),
         sum_unit(c.shape.steps * c.shape.channels, 0.25F),
         current_gradient(Numbers(8).vector(norm_gradient.size())),
-        scratch(backward_scratch(c.shape, std::min(c.block_pixels, c.shape.pixels))) {}
+        scratch(backward_scratch(c.shape, c.dynamics, std::min(c.block_pixels, c.shape.pixels))),
+        lee_gradient(norm_gradient),
+        lee_in_place(in.arriving),
+        lee_sum(sum),
+        lee_sum_unit(sum_unit),
+        lee_scratch_space(lee_scratch(c.shape, std::min(c.block_pixels, c.shape.pixels))) {}
 };
+
+void run_lee(const KernelSet& set, const NeuronCase& c, const Inputs& in, const Currents& currents,
+             const PixelBlock& block, Outputs& out) {
+  const LeeRule rule{.log_leak = std::log(c.dynamics.leak), .height = 1.0F / c.dynamics.threshold};
+  const GradientSums sums{out.lee_sum.data(), out.lee_sum_unit.data()};
+  set.lee_backward(c.shape, c.dynamics, rule, in.affine, currents, {in.arriving.data(), in.pool},
+                   block, out.lee_scratch_space.data(), out.lee_gradient.data(), sums);
+  if (!in.pool.is_identity()) return;
+  set.lee_backward(c.shape, c.dynamics, rule, in.affine, currents,
+                   {out.lee_in_place.data(), in.pool}, block, out.lee_scratch_space.data(),
+                   out.lee_in_place.data(), sums);
+}
 
 Outputs run(const KernelSet& set, const NeuronCase& c, const Inputs& in, const Currents& currents) {
   Outputs out(c, in);
@@ -149,11 +168,15 @@ Outputs run(const KernelSet& set, const NeuronCase& c, const Inputs& in, const C
       set.spiking_backward(c.shape, c.dynamics, in.affine, currents, {out.in_place.data(), in.pool},
                            block, out.scratch.data(), out.in_place.data(), sums);
     }
+    if (c.dynamics.reset == Reset::hard) run_lee(set, c, in, currents, block, out);
     set.norm_backward(c.shape, in.affine, {in.scale.data(), in.slope.data(), in.offset.data()},
                       currents, block, out.current_gradient.data());
   });
   if (!pooled) {
     EXPECT_TRUE(out.in_place.same_bits(out.norm_gradient)) << set.name << " in place: " << c;
+  }
+  if (!pooled && c.dynamics.reset == Reset::hard) {
+    EXPECT_TRUE(out.lee_in_place.same_bits(out.lee_gradient)) << set.name << " in place: " << c;
   }
   return out;
 }
@@ -168,6 +191,13 @@ void expect_reference_bits(const KernelSet& set, const KernelSet& reference, con
   EXPECT_TRUE(ours.sum.same_bits(expected.sum)) << c;
   EXPECT_TRUE(ours.sum_unit.same_bits(expected.sum_unit)) << c;
   EXPECT_TRUE(ours.current_gradient.same_bits(expected.current_gradient)) << c;
+  EXPECT_TRUE(ours.lee_gradient.same_bits(expected.lee_gradient)) << c;
+  EXPECT_TRUE(ours.lee_sum.same_bits(expected.lee_sum)) << c;
+  EXPECT_TRUE(ours.lee_sum_unit.same_bits(expected.lee_sum_unit)) << c;
+  EXPECT_TRUE(ours.lee_gradient.guards_intact() && ours.lee_in_place.guards_intact() &&
+              ours.lee_sum.guards_intact() && ours.lee_sum_unit.guards_intact() &&
+              ours.lee_scratch_space.guards_intact())
+      << "written past the end: " << c;
   EXPECT_TRUE(ours.carry.guards_intact() && ours.spikes.guards_intact() &&
               ours.norm_gradient.guards_intact() && ours.in_place.guards_intact() &&
               ours.sum.guards_intact() && ours.sum_unit.guards_intact() &&
@@ -331,7 +361,7 @@ TEST_P(NeuronsOfEverySet, BackwardFiresWhereForwardDid) {
     std::vector<float> sum(2 * kChannels, 0.0F);
     std::vector<float> sum_unit(2 * kChannels, 0.0F);
     std::vector<float> gradient(2 * kChannels, 0.0F);
-    std::vector<float> scratch(static_cast<std::size_t>(backward_scratch(shape, 1)));
+    std::vector<float> scratch(static_cast<std::size_t>(backward_scratch(shape, dynamics, 1)));
     set().spiking_backward(shape, dynamics, affine, {ones.data(), kChannels},
                            {ones.data(), {{kChannels, 1, 1}}}, {0, 0, 1}, scratch.data(),
                            gradient.data(), {sum.data(), sum_unit.data()});

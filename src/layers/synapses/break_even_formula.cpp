@@ -7,20 +7,20 @@
 #include "base/check.h"
 
 // How the coefficients were found: `bntt bench break-even --threads 1` timed the break-even of
-// every shape of vgg5, vgg9 and resnet19 at widths 0.125 to 1 on a two-core Xeon with AVX-512, once
-// for each kernel set (for `reference` 24 shapes of widths up to 0.5), and scripts/fit-break-even
-// took the least squares of the relative error. The machine was busy with other work. Residuals,
-// median and largest |formula / timed - 1|, forward and weight gradient:
+// every shape of vgg5, vgg9 and resnet19 at widths 0.125 to 1, once for each kernel set, and
+// scripts/fit-break-even took the least squares of the relative error. AVX-512 (two passes) and
+// AVX2 were timed on an idle Zen 4 with two cores, `reference` (24 shapes of widths up to 0.5) on a
+// busy Xeon. Residuals, median and largest |formula / timed - 1|, forward and weight gradient:
 //
-//               Winograd (44 shapes)        1x1 (12)                    other (8)
-//   avx512      6 %, 35 %;  17 %, 96 %      28 %, large; 15 %, large    6 %, 12 %; 17 %, 28 %
-//   avx2        6 %, 41 %;  10 %, 55 %      16 %, 26 %;  12 %, large    12 %, 15 %; 11 %, 43 %
+//               Winograd (27 shapes)        1x1 (12)                    other (8)
+//   avx512      4 %, 43 %;  9 %, 66 %       10 %, 31 %; 16 %, large     6 %, 16 %; 4 %, 17 %
+//   avx2        5 %, 22 %;  11 %, large     5 %, large; 21 %, large     4 %, 6 %;  5 %, 17 %
 //   reference   11 %, 45 %; 7 %, 47 %       oneDNN is faster at nearly any density
 //
 // The largest ones are those of 8 and 16 channels, where two timings of one shape differ as much;
-// of 1x1 convolutions with stride 1 and few channels, dense is faster at any density. A wrong
-// break-even costs time only for frames whose density lies between it and the right one, and near
-// the right one both ways take the same time.
+// for the weight gradients of 1x1 convolutions with stride 1 and few channels, dense is faster at
+// any density. A wrong break-even costs time only for frames whose density lies between it and the
+// right one, and near the right one both ways take the same time.
 namespace bntt {
 namespace {
 
@@ -38,19 +38,19 @@ struct Coefficients {
 
 constexpr Coefficients kCoefficients[] = {
     {"avx512",
-     {{{0.165, 0.11, -0.277, 1.179, 0.064, -0.708},
-       {0.611, -1.044, 0.043, -0.457, 1.749, 0},
-       {0.465, -0.327, -0.063, 0, 0, 0}}},
-     {{{0.284, 0.095, -0.685, 1.181, -0.09, -0.534},
-       {0.196, 0.164, 0.966, -0.242, -0.289, 0},
-       {0.604, -1.102, 1.087, 0, 0, 0}}}},
+     {{{0.137, 0.293, 0.056, 0.508, -0.012, 0.229},
+       {0.591, 0.17, 0.069, -0.089, -0.865, 0},
+       {0.487, 0.241, -0.071, 0, 0, 0}}},
+     {{{0.259, 0.103, -0.505, 0.966, 0.012, -0.745},
+       {0.211, 0.739, 0.503, -0.137, -1.673, 0},
+       {0.488, -0.778, 0.375, 0, 0, 0}}}},
     {"avx2",
-     {{{0.208, -0.031, -0.177, 0.346, 0.046, -0.349},
-       {0.151, 0.4, 0.363, -0.095, -0.913, 0},
-       {0.303, -0.169, -0.035, 0, 0, 0}}},
-     {{{0.248, -0.013, -0.301, 0.317, 0.004, -0.372},
-       {0.013, 1.06, 0.891, -0.032, -2.136, 0},
-       {0.749, -1.31, 0.458, 0, 0, 0}}}},
+     {{{0.175, 0.053, 0.087, 0.055, -0.02, 0.297},
+       {0.568, -0.077, -0.001, -0.082, -0.8, 0},
+       {0.513, 0.087, -0.099, 0, 0, 0}}},
+     {{{0.282, -0.081, -0.44, 0.519, -0.003, -0.469},
+       {0.18, 0.767, 0.549, -0.114, -1.714, 0},
+       {0.447, -0.712, 0.41, 0, 0, 0}}}},
     {"reference",
      {{{0.687, -0.211, -0.066, -0.092, -0.064, 0.009},
        {0.01, 0, 0, 0, 0, 0},

@@ -25,19 +25,6 @@ int64_t frames_per_chunk_of(const WinogradConvolution& convolution) {
   return std::max<int64_t>(1, kTiles / convolution.tiles_per_frame());
 }
 
-/// Convolves whole frames, one block of tiles after the other.
-void convolve(const WinogradConvolution& convolution, const float* packed_weights,
-              const std::vector<const float*>& inputs, const std::vector<float*>& outputs) {
-  const int64_t block = tiles_per_block(convolution);
-  const int64_t tiles = convolution.tiles_per_frame() * std::ssize(inputs);
-  float* scratch = thread_scratch(ScratchSlot::workspace, convolution.forward_scratch(block));
-  for (int64_t first = 0; first < tiles; first += block) {
-    kernels::kernels().winograd_forward(convolution, packed_weights, inputs.data(),
-                                        {first, std::min(block, tiles - first)}, scratch,
-                                        outputs.data());
-  }
-}
-
 template <typename T>
 std::vector<T*> frames_of(T* data, int64_t size, int64_t first, int64_t end) {
   std::vector<T*> frames;
@@ -48,18 +35,47 @@ std::vector<T*> frames_of(T* data, int64_t size, int64_t first, int64_t end) {
 }  // namespace
 
 ConvWinograd::ConvWinograd(const BranchPlan& plan)
-    : map_(pool_of(plan)),
-      there_{plan.input, plan.output.channels, kernels::kernels().winograd_panel},
-      back_{plan.output, plan.input.channels, kernels::kernels().winograd_panel} {}
+    : ConvWinograd(plan, {.forward = kernels::kernels().winograd_forward,
+                          .weight_gradient = kernels::kernels().winograd_weight_gradient,
+                          .pack = kernels::pack_winograd_weights,
+                          .pack_reversed = kernels::pack_winograd_weights_reversed,
+                          .unpack_gradient = kernels::unpack_winograd_gradient,
+                          .panel = kernels::kernels().winograd_panel}) {}
+
+ConvWinogradBf16::ConvWinogradBf16(const BranchPlan& plan)
+    : ConvWinograd(plan, {.forward = kernels::kernels().bf16.winograd_forward,
+                          .weight_gradient = kernels::kernels().bf16.winograd_weight_gradient,
+                          .pack = kernels::pack_winograd_weights_bf16,
+                          .pack_reversed = kernels::pack_winograd_weights_reversed_bf16,
+                          .unpack_gradient = kernels::unpack_winograd_gradient_bf16,
+                          .panel = kernels::kernels().bf16.panel}) {}
+
+ConvWinograd::ConvWinograd(const BranchPlan& plan, const Kernels& kernels)
+    : kernels_(kernels),
+      map_(pool_of(plan)),
+      there_{plan.input, plan.output.channels, kernels.panel},
+      back_{plan.output, plan.input.channels, kernels.panel} {}
+
+/// Convolves whole frames, one block of tiles after the other.
+void ConvWinograd::convolve(const WinogradConvolution& convolution, const float* packed_weights,
+                            const std::vector<const float*>& inputs,
+                            const std::vector<float*>& outputs) const {
+  const int64_t block = tiles_per_block(convolution);
+  const int64_t tiles = convolution.tiles_per_frame() * std::ssize(inputs);
+  float* scratch = thread_scratch(ScratchSlot::workspace, convolution.forward_scratch(block));
+  for (int64_t first = 0; first < tiles; first += block) {
+    kernels_.forward(convolution, packed_weights, inputs.data(),
+                     {first, std::min(block, tiles - first)}, scratch, outputs.data());
+  }
+}
 
 int64_t ConvWinograd::frames_together() const { return frames_per_chunk_of(there_); }
 
 Buffer<float> ConvWinograd::pack(const float* weights,
                                  const std::vector<float>& /*plane_weights*/) const {
   Buffer<float> packed(there_.packed_size());
-  parallel_for(there_.panels(), [&](int64_t panel) {
-    kernels::pack_winograd_weights(there_, weights, panel, packed.data());
-  });
+  parallel_for(there_.panels(),
+               [&](int64_t panel) { kernels_.pack(there_, weights, panel, packed.data()); });
   return packed;
 }
 
@@ -95,12 +111,12 @@ void ConvWinograd::weight_gradient(const Signal& input, const float* current_gra
     const auto gradients = frames_of(current_gradient, back_.map.size(), first, end);
     const int64_t tiles = there_.tiles_per_frame() * (end - first);
     for (int64_t t = 0; t < tiles; t += block) {
-      kernels::kernels().winograd_weight_gradient(there_, inputs.data(), gradients.data(),
-                                                  {t, std::min(block, tiles - t)}, scratch, sum);
+      kernels_.weight_gradient(there_, inputs.data(), gradients.data(),
+                               {t, std::min(block, tiles - t)}, scratch, sum);
     }
   });
   parallel_for(there_.map.channels, [&](int64_t in) {
-    kernels::unpack_winograd_gradient(there_, sums.data(), in, weight_gradient);
+    kernels_.unpack_gradient(there_, sums.data(), in, weight_gradient);
   });
 }
 
@@ -108,7 +124,7 @@ void ConvWinograd::input_gradient(const float* current_gradient, const float* we
                                   int64_t frames, float* input_gradient) const {
   Buffer<float> packed(back_.packed_size());
   parallel_for(back_.panels(), [&](int64_t panel) {
-    kernels::pack_winograd_weights_reversed(back_, weights, panel, packed.data());
+    kernels_.pack_reversed(back_, weights, panel, packed.data());
   });
   const int64_t chunk = frames_per_chunk_of(back_);
   parallel_for((frames + chunk - 1) / chunk, [&](int64_t i) {

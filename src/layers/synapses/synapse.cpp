@@ -49,7 +49,9 @@ std::vector<ParameterDeclaration> Synapse::parameters() const {
                         .group = ParameterGroup::weight,
                         .pytorch_shape = weight_shape(plan_),
                         .input_channels = plan_.input.channels,
-                        .start = XavierStart{plan_.fan_in, taps * plan_.output.channels}});
+                        .start = DrawnStart{.fan_in = plan_.fan_in,
+                                            .fan_out = taps * plan_.output.channels,
+                                            .convolution = plan_.synapse == SynapseKind::conv}});
   }
   if (plan_.bias) {
     declared.push_back(
@@ -58,12 +60,13 @@ std::vector<ParameterDeclaration> Synapse::parameters() const {
   return declared;
 }
 
-const SynapseWay& Synapse::way_for(SynapseOperation operation, InputKind input,
-                                   double density) const {
+const SynapseWay& Synapse::way_for(SynapseOperation operation, InputKind input, double density,
+                                   Arithmetic arithmetic) const {
   const SynapseWay* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
   for (const auto& way : ways_) {
     if (!way->does(operation, input)) continue;
+    if (way->arithmetic() == Arithmetic::bf16 && arithmetic != Arithmetic::bf16) continue;
     const double cost = way->cost(operation, density, break_even_);
     if (best == nullptr || cost < least) {
       best = way.get();
@@ -74,27 +77,30 @@ const SynapseWay& Synapse::way_for(SynapseOperation operation, InputKind input,
   return *best;
 }
 
-std::vector<const SynapseWay*> Synapse::ways_of_frames(const Signal& input) const {
+std::vector<const SynapseWay*> Synapse::ways_of_frames(const Signal& input,
+                                                       Arithmetic arithmetic) const {
   const InputKind kind = InputKind::of(input);
-  const SynapseWay& of_silence = way_for(SynapseOperation::forward, kind, 0.0);
+  const auto way_at = [&](double density) -> const SynapseWay& {
+    return way_for(SynapseOperation::forward, kind, density, arithmetic);
+  };
+  const SynapseWay& of_silence = way_at(0.0);
   std::vector<const SynapseWay*> ways(static_cast<std::size_t>(stored_frames(input)), &of_silence);
-  const SynapseWay& of_storm =
-      way_for(SynapseOperation::forward, kind, std::numeric_limits<double>::max());
+  const SynapseWay& of_storm = way_at(std::numeric_limits<double>::max());
   if (&of_silence == &of_storm) return ways;
   const kernels::PooledMap map = pool_of(plan_);
   for (std::size_t f = 0; f < ways.size(); ++f) {
     const double density = spike_density(std::get<SpikeTrain>(input), map, static_cast<int64_t>(f));
-    ways[f] = &way_for(SynapseOperation::forward, kind, density);
+    ways[f] = &way_at(density);
   }
   return ways;
 }
 
 void Synapse::forward(const Signal& input, const PreparedWeights& weights, float* current,
-                      const FramesWritten& written) const {
+                      const FramesWritten& written, Arithmetic arithmetic) const {
   constexpr int64_t kFramesHandedOver = 32;
   const int64_t frames = stored_frames(input);
   const int64_t size = plan_.output.size();
-  const auto of_frames = ways_of_frames(input);
+  const auto of_frames = ways_of_frames(input, arithmetic);
   const auto used = distinct(of_frames);
   std::vector<WayWeights> packed;
   int64_t together = 1;
@@ -142,7 +148,7 @@ class Synapse::Rows final : public CurrentRows {
   Rows(const Synapse& synapse, const Signal& input, const PreparedWeights& weights)
       : output_(synapse.plan_.output), block_(synapse.block_channels()) {
     const auto& spikes = std::get<SpikeTrain>(input);
-    const auto of_frames = synapse.ways_of_frames(input);
+    const auto of_frames = synapse.ways_of_frames(input, Arithmetic::fp32);
     makers_.resize(of_frames.size(), nullptr);
     for (const SynapseWay* way : distinct(of_frames)) {
       const auto frames = frames_of(way, 0, std::ssize(of_frames), of_frames);
@@ -194,16 +200,16 @@ std::unique_ptr<CurrentRows> Synapse::rows(const Signal& input,
 }
 
 void Synapse::weight_gradient(const Signal& input, const float* current_gradient,
-                              float* weight_gradient) const {
+                              float* weight_gradient, Arithmetic arithmetic) const {
   const auto* spikes = std::get_if<SpikeTrain>(&input);
   const double density = spikes == nullptr ? 1.0 : spike_density(*spikes, pool_of(plan_));
-  way_for(SynapseOperation::weight_gradient, InputKind::of(input), density)
+  way_for(SynapseOperation::weight_gradient, InputKind::of(input), density, arithmetic)
       .weight_gradient(input, current_gradient, weight_gradient);
 }
 
 void Synapse::input_gradient(const float* current_gradient, const float* weights, int64_t frames,
-                             float* input_gradient) const {
-  way_for(SynapseOperation::input_gradient, {}, 1.0)
+                             float* input_gradient, Arithmetic arithmetic) const {
+  way_for(SynapseOperation::input_gradient, {}, 1.0, arithmetic)
       .input_gradient(current_gradient, weights, frames, input_gradient);
 }
 

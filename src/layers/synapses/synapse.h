@@ -40,16 +40,17 @@ class Synapse {
 
   std::vector<ParameterDeclaration> parameters() const;
   const SynapseWays& ways() const { return ways_; }
-  /// The cheapest way that does this.
-  const SynapseWay& way_for(SynapseOperation operation, InputKind input, double density) const;
+  /// The cheapest way that does this; of bf16 only where `arithmetic` allows it.
+  const SynapseWay& way_for(SynapseOperation operation, InputKind input, double density,
+                            Arithmetic arithmetic = Arithmetic::fp32) const;
 
-  /// Densities at which a walk of spikes costs as much as a dense way.
+  /// Densities at which a walk of spikes costs as much as a dense way of fp32.
   void set_break_even(const BreakEven& break_even) { break_even_ = break_even; }
 
   /// current [stored step, batch, y, x, channel] = W · input. `written` is called once per frame.
   /// If `current` is null, the callback is the only place that sees the values.
   void forward(const Signal& input, const PreparedWeights& weights, float* current,
-               const FramesWritten& written) const;
+               const FramesWritten& written, Arithmetic arithmetic = Arithmetic::fp32) const;
 
   /// Whether rows() is there for this input.
   bool makes_rows(const Signal& input) const;
@@ -59,19 +60,19 @@ class Synapse {
   int64_t block_channels() const;
 
   /// Overwrites the weight gradient [tap or pixel, in, out].
-  void weight_gradient(const Signal& input, const float* current_gradient,
-                       float* weight_gradient) const;
+  void weight_gradient(const Signal& input, const float* current_gradient, float* weight_gradient,
+                       Arithmetic arithmetic = Arithmetic::fp32) const;
 
   /// Gradient at the pooled input [frame, y, x, channel], for `frames` frames. It may overwrite the
   /// current's gradient where both have the same size.
   void input_gradient(const float* current_gradient, const float* weights, int64_t frames,
-                      float* input_gradient) const;
+                      float* input_gradient, Arithmetic arithmetic = Arithmetic::fp32) const;
 
  private:
   class Rows;
   /// The way of every stored frame. Each frame by its own density: what an image gets cannot depend
   /// on the others of its batch.
-  std::vector<const SynapseWay*> ways_of_frames(const Signal& input) const;
+  std::vector<const SynapseWay*> ways_of_frames(const Signal& input, Arithmetic arithmetic) const;
 
   BranchPlan plan_;
   SynapseWays ways_;

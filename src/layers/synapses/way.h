@@ -16,6 +16,9 @@ namespace bntt {
 
 enum class SynapseOperation { forward, weight_gradient, input_gradient };
 
+/// What the products of a dense way are made of; sums are fp32.
+enum class Arithmetic { fp32, bf16 };
+
 /// What a synapse reads, as far as the choice of a way depends on it.
 struct InputKind {
   int64_t planes = 0;  // of spikes; 0: real values
@@ -42,9 +45,12 @@ class SynapseWay {
 
   virtual const char* name() const = 0;
   virtual bool does(SynapseOperation operation, InputKind input) const = 0;
+  /// Ways of bf16 serve those who ask for it.
+  virtual Arithmetic arithmetic() const { return Arithmetic::fp32; }
 
-  /// The time it takes, in units of the fastest dense way's time, at `density` spikes per place of
-  /// the pooled input. Below 1 up to the break-even, for ways whose work follows the spikes.
+  /// The time it takes, in units of the time of fp32's fastest dense way, at `density` spikes per
+  /// place of the pooled input. Below 1 up to the break-even, for ways whose work follows the
+  /// spikes.
   virtual double cost(SynapseOperation operation, double density,
                       const BreakEven& break_even) const = 0;
 

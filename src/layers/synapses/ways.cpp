@@ -3,6 +3,7 @@
 #include "layers/synapses/conv_reference.h"
 #include "layers/synapses/conv_walk.h"
 #include "layers/synapses/conv_winograd.h"
+#include "layers/synapses/dense_bf16.h"
 #include "layers/synapses/dense_matmul.h"
 #include "layers/synapses/dense_reference.h"
 #include "layers/synapses/dense_walk.h"
@@ -26,9 +27,10 @@ SynapseWays listed(const BranchPlan& plan) {
 SynapseWays make_ways(const BranchPlan& plan) {
   switch (plan.synapse) {
     case SynapseKind::conv:
-      return listed<ConvPatterns, ConvWalk, ConvWinograd, ConvDirect, ConvReference>(plan);
+      return listed<ConvPatterns, ConvWalk, ConvWinogradBf16, ConvWinograd, ConvDirect,
+                    ConvReference>(plan);
     case SynapseKind::dense:
-      return listed<DenseWalk, DenseMatmul, DenseReference>(plan);
+      return listed<DenseWalk, DenseBf16, DenseMatmul, DenseReference>(plan);
     case SynapseKind::identity:
       break;
   }

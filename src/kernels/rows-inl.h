@@ -1,0 +1,50 @@
+// Per-target include guard: Highway compiles the files that include this once per target.
+#if defined(BNTT_KERNELS_ROWS_INL_H) == defined(HWY_TARGET_TOGGLE)
+#ifdef BNTT_KERNELS_ROWS_INL_H
+#undef BNTT_KERNELS_ROWS_INL_H
+#else
+#define BNTT_KERNELS_ROWS_INL_H
+#endif
+
+#include "kernels/step_row.h"
+#include "kernels/vectors-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace bntt::kernels::HWY_NAMESPACE {
+
+/// The affine map of one step for a vector of channels.
+struct AffineRow {
+  Vector scale, shift;
+
+  AffineRow(const StepRow& row, const Channels& channels, int64_t c)
+      : scale(channels.Load(row.scale + c)), shift(channels.Load(row.shift + c)) {}
+
+  /// base + y
+  Vector AddTo(Vector base, Vector x) const { return hn::MulAdd(x, scale, hn::Add(base, shift)); }
+};
+
+/// What normalises the currents of one step, for a vector of channels.
+struct UnitRow {
+  Vector mean, inverse_deviation;
+
+  UnitRow(const UnitStepRow& row, const Channels& channels, int64_t c)
+      : mean(channels.Load(row.mean + c)),
+        inverse_deviation(channels.Load(row.inverse_deviation + c)) {}
+
+  Vector Unit(Vector x) const { return hn::Mul(hn::Sub(x, mean), inverse_deviation); }
+};
+
+/// The currents as they are stored: floats, or their upper halves.
+template <typename Number>
+const Number* Stored(const Currents& currents) {
+  if constexpr (sizeof(Number) == sizeof(float)) {
+    return currents.data + currents.first;
+  } else {
+    return currents.halves + currents.first;
+  }
+}
+
+}  // namespace bntt::kernels::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif
