@@ -36,7 +36,7 @@ class SingleThreaded {
   int before_;
 };
 
-// oneDNN throws errors of its own, which nobody above this file knows.
+// oneDNN throws exceptions of its own type, which callers of this file do not know.
 template <typename Work>
 auto in_our_errors(const Work& work) {
   try {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <limits>
 #include <numbers>
 
@@ -16,7 +17,8 @@ inline float add_affine(float base, float x, float scale, float shift) {
 
 /// One step of a neuron, and the slopes of it:
 ///
-///   v_t = c_{t-1} + y_t;  o_t = [v_t > θ], or [v_t ≥ θ];  then what is carried on:
+///   v_t = c_{t-1} + y_t, at least the floor;  o_t = [v_t > θ], or [v_t ≥ θ];  then what is
+///   carried on:
 ///   instant, soft  c_t = λ (v_t − θ o_t)        delayed, soft  c_t = λ v_t − θ o_t
 ///   hard           c_t = λ v_t (1 − o_t)
 ///
@@ -36,6 +38,8 @@ struct Dynamics {
   SurrogateSpec surrogate;
   float inverse_width;  // of the surrogate, 1/V
   float height;         // of the surrogate at the threshold: α, or α/θ
+  float floor;          // of v, in volts; −∞ where there is none
+  float trace_decay;    // of surrogate stdb: e^−β
 
   /// The same neuron with another threshold.
   Dynamics with_threshold(float other) const {
@@ -43,6 +47,9 @@ struct Dynamics {
     result.set_threshold(other);
     return result;
   }
+
+  /// v, from c + y
+  float membrane(float integrated) const { return floor > integrated ? floor : integrated; }
 
   /// o
   bool fires(float v) const { return v > fires_above; }
@@ -67,8 +74,17 @@ struct Dynamics {
     return reset_before_leak ? -leak * threshold : -threshold;
   }
 
-  /// ∂o/∂v; the shapes are defined at SurrogateKind.
-  float spike_slope(float v) const {
+  /// Surrogate stdb: α e^(−βΔt), Δt the steps since the neuron's last spike before this step. It is
+  /// kept as a trace that decays from step to step. Before the first spike, Δt counts as if there
+  /// had been one kStepsBeforeFirst steps before the first step, which leaves next to nothing.
+  static constexpr int64_t kStepsBeforeFirst = 1000;
+  float first_trace() const {
+    return height * std::exp(-surrogate.decay * static_cast<float>(kStepsBeforeFirst));
+  }
+  float next_trace(float trace, bool fired) const { return (fired ? height : trace) * trace_decay; }
+
+  /// ∂o/∂v; the shapes are defined at SurrogateKind. `trace` is that of surrogate stdb.
+  float spike_slope(float v, float trace = 0.0F) const {
     const float distance = (v - threshold) * inverse_width;
     switch (surrogate.kind) {
       case SurrogateKind::triangle: {
@@ -83,18 +99,22 @@ struct Dynamics {
         const float scaled = std::numbers::pi_v<float> * distance;
         return height / (1.0F + scaled * scaled);
       }
+      case SurrogateKind::stdb:
+        return trace;
       case SurrogateKind::rectangle:
         break;
     }
     return std::fabs(distance) < 0.5F ? height : 0.0F;
   }
 
-  /// ∂L/∂v from ∂L/∂o and ∂L/∂c.
-  float membrane_gradient(float v, float spike_gradient, float carry_gradient) const {
+  /// ∂L/∂y, which is ∂L/∂v above the floor, from ∂L/∂o and ∂L/∂c.
+  float membrane_gradient(float v, float spike_gradient, float carry_gradient,
+                          float trace = 0.0F) const {
+    if (!(v > floor)) return 0.0F;
     if (!detach_reset) spike_gradient += carry_gradient * reset_slope(v);
     const bool cleared = reset == Reset::hard && fires(v);
     const float through_carry = cleared ? 0.0F : leak * carry_gradient;
-    return through_carry + spike_gradient * spike_slope(v);
+    return through_carry + spike_gradient * spike_slope(v, trace);
   }
 
  private:
@@ -120,6 +140,8 @@ inline Dynamics dynamics_of(const NeuronSpec& neuron, Propagation propagation) {
   result.reset_before_leak = propagation == Propagation::instant;
   result.detach_reset = neuron.detach_reset;
   result.surrogate = neuron.surrogate;
+  result.floor = neuron.floor.value_or(-std::numeric_limits<float>::infinity());
+  result.trace_decay = std::exp(-neuron.surrogate.decay);
   result.set_threshold(neuron.threshold);
   return result;
 }

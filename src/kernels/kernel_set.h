@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include "kernels/bf16_kernels.h"
+#include "kernels/lee.h"
 #include "kernels/neuron.h"
 #include "kernels/pattern_convolution.h"
 #include "kernels/spike_convolution.h"
@@ -33,6 +35,7 @@ struct KernelSet {
   std::string name;
   SpikingStep* spiking_step = nullptr;
   SpikingBackward* spiking_backward = nullptr;
+  LeeBackward* lee_backward = nullptr;
   NormBackward* norm_backward = nullptr;
   AddNormalised* add_normalised = nullptr;
   AddGradientSums* gradient_sums = nullptr;
@@ -46,6 +49,7 @@ struct KernelSet {
   SumRows* sum_rows = nullptr;
   WinogradForward* winograd_forward = nullptr;
   WinogradWeightGradient* winograd_weight_gradient = nullptr;
+  Bf16Kernels bf16;
   int64_t vector_floats = 1;
   int64_t winograd_panel = 1;  // output channels whose products one pass computes
 

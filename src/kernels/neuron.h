@@ -112,9 +112,12 @@ using SpikingBackward = void(const NeuronShape& shape, const Dynamics& dynamics,
                              const SpikeGradient& arriving, const PixelBlock& block, float* scratch,
                              float* norm_gradient, const GradientSums& sums);
 
-/// The membranes of every step of a block, and the gradient carried from step to step.
-inline int64_t backward_scratch(const NeuronShape& shape, int64_t block_pixels) {
-  return (shape.steps + 1) * block_pixels * shape.channels;
+/// The membranes of every step of a block, their traces where the surrogate has them, and the
+/// gradient carried from step to step.
+inline int64_t backward_scratch(const NeuronShape& shape, const Dynamics& dynamics,
+                                int64_t block_pixels) {
+  const int64_t per_step = dynamics.surrogate.kind == SurrogateKind::stdb ? 2 : 1;
+  return (per_step * shape.steps + 1) * block_pixels * shape.channels;
 }
 
 /// o = max(0, y), for ANNs.

@@ -10,43 +10,12 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/neuron_simd.cpp"
 #include "kernels/simd_targets.h"
-// After the targets, which it depends on.
+// After the targets, which they depend on.
+#include "kernels/rows-inl.h"
 #include "kernels/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace bntt::kernels::HWY_NAMESPACE {
-
-/// The affine map of one step for a vector of channels.
-struct AffineRow {
-  Vector scale, shift;
-
-  AffineRow(const StepRow& row, const Channels& channels, int64_t c)
-      : scale(channels.Load(row.scale + c)), shift(channels.Load(row.shift + c)) {}
-
-  /// base + y
-  Vector AddTo(Vector base, Vector x) const { return hn::MulAdd(x, scale, hn::Add(base, shift)); }
-};
-
-/// What normalises the currents of one step, for a vector of channels.
-struct UnitRow {
-  Vector mean, inverse_deviation;
-
-  UnitRow(const UnitStepRow& row, const Channels& channels, int64_t c)
-      : mean(channels.Load(row.mean + c)),
-        inverse_deviation(channels.Load(row.inverse_deviation + c)) {}
-
-  Vector Unit(Vector x) const { return hn::Mul(hn::Sub(x, mean), inverse_deviation); }
-};
-
-/// The currents as they are stored: floats, or their upper halves.
-template <typename Number>
-const Number* Stored(const Currents& currents) {
-  if constexpr (sizeof(Number) == sizeof(float)) {
-    return currents.data + currents.first;
-  } else {
-    return currents.halves + currents.first;
-  }
-}
 
 /// The three forms of Dynamics::carried.
 enum class Carry { hard, reset_then_leak, leak_then_reset };
@@ -59,7 +28,7 @@ Carry CarryOf(const Dynamics& dynamics) {
 /// Dynamics for a vector of neurons: its functions under their names, operation by operation.
 template <Carry kind>
 struct VectorDynamics {
-  Vector leak, threshold, fires_above, alpha, inverse_width;
+  Vector leak, threshold, fires_above, alpha, inverse_width, floor, trace_decay;
   bool detach_reset;
 
   explicit VectorDynamics(const Dynamics& dynamics)
@@ -68,7 +37,12 @@ struct VectorDynamics {
         fires_above(hn::Set(Tag(), dynamics.fires_above)),
         alpha(hn::Set(Tag(), dynamics.height)),
         inverse_width(hn::Set(Tag(), dynamics.inverse_width)),
+        floor(hn::Set(Tag(), dynamics.floor)),
+        trace_decay(hn::Set(Tag(), dynamics.trace_decay)),
         detach_reset(dynamics.detach_reset) {}
+
+  // In this order: of equals, and of what is not a number, x86 takes the second.
+  HWY_INLINE Vector Membrane(Vector integrated) const { return hn::Max(floor, integrated); }
 
   HWY_INLINE Mask Fires(Vector v) const { return hn::Gt(v, fires_above); }
 
@@ -92,8 +66,13 @@ struct VectorDynamics {
     }
   }
 
+  HWY_INLINE Vector NextTrace(Vector trace, Mask fired) const {
+    return hn::Mul(hn::IfThenElse(fired, alpha, trace), trace_decay);
+  }
+
   template <SurrogateKind surrogate>
-  HWY_INLINE Vector SpikeSlope(Vector v) const {
+  HWY_INLINE Vector SpikeSlope(Vector v, Vector trace) const {
+    if constexpr (surrogate == SurrogateKind::stdb) return trace;
     const Vector distance = hn::Mul(hn::Sub(v, threshold), inverse_width);
     const Vector one = hn::Set(Tag(), 1.0F);
     if constexpr (surrogate == SurrogateKind::triangle) {
@@ -103,20 +82,22 @@ struct VectorDynamics {
       const Vector scaled = hn::Mul(hn::Set(Tag(), std::numbers::pi_v<float>), distance);
       return hn::Div(alpha, hn::Add(one, hn::Mul(scaled, scaled)));
     } else {
-      static_assert(surrogate == SurrogateKind::rectangle);
+      static_assert(surrogate == SurrogateKind::rectangle || surrogate == SurrogateKind::stdb);
       return hn::IfThenElseZero(hn::Lt(hn::Abs(distance), hn::Set(Tag(), 0.5F)), alpha);
     }
   }
 
   template <SurrogateKind surrogate>
-  HWY_INLINE Vector MembraneGradient(Vector v, Vector spike_gradient, Vector carry_gradient) const {
+  HWY_INLINE Vector MembraneGradient(Vector v, Vector spike_gradient, Vector carry_gradient,
+                                     Vector trace) const {
     if (!detach_reset) {
       spike_gradient = hn::Add(spike_gradient, hn::Mul(carry_gradient, ResetSlope(v)));
     }
     const Vector leaked = hn::Mul(leak, carry_gradient);
     const Vector through_carry =
         kind == Carry::hard ? hn::IfThenZeroElse(Fires(v), leaked) : leaked;
-    return hn::Add(through_carry, hn::Mul(spike_gradient, SpikeSlope<surrogate>(v)));
+    const Vector through_spike = hn::Mul(spike_gradient, SpikeSlope<surrogate>(v, trace));
+    return hn::IfThenElseZero(hn::Gt(v, floor), hn::Add(through_carry, through_spike));
   }
 };
 
@@ -136,7 +117,7 @@ void SpikingStepVector(const Dynamics& dynamics, const NeuronRow& row, int64_t c
   const int64_t spike_stride = row.spike_stride;
   for (int64_t p = 0; p < pixels; ++p) {
     const Vector before = hn::Add(hn::LoadU(Tag(), carry), shift);
-    const Vector v = hn::MulAdd(LoadWhole(current), scale, before);
+    const Vector v = vector_dynamics.Membrane(hn::MulAdd(LoadWhole(current), scale, before));
     const Mask fired = vector_dynamics.Fires(v);
     hn::StoreU(vector_dynamics.Carried(v, fired), Tag(), carry);
     hn::StoreMaskBits(Tag(), fired, spikes);
@@ -157,7 +138,8 @@ void SpikingStepRest(const Dynamics& dynamics, const NeuronRow& row, int64_t c) 
   for (int64_t p = 0; p < row.pixels; ++p) {
     float* carry = row.carry + p * row.carry_stride + c;
     const Vector current = lanes.Load(Stored<Number>(row.currents) + p * row.current_stride + c);
-    const Vector v = hn::MulAdd(current, scale, hn::Add(lanes.Load(carry), shift));
+    const Vector v =
+        vector_dynamics.Membrane(hn::MulAdd(current, scale, hn::Add(lanes.Load(carry), shift)));
     const Mask fired = vector_dynamics.Fires(v);
     lanes.Store(vector_dynamics.Carried(v, fired), carry);
     const SpikeWord bits = lanes.Bits(fired);
@@ -195,8 +177,11 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
   const int64_t width = Channels::Width();
   float* carried_gradient = scratch;  // ∂L/∂c_t = ∂L/∂v_{t+1}
   float* membranes = scratch + size;  // [step, pixel, channel]
+  constexpr bool kTraced = surrogate == SurrogateKind::stdb;
+  float* traces = membranes + shape.steps * size;  // the same, where the surrogate has them
 
   std::fill_n(carried_gradient, size, 0.0F);  // for now the carry itself
+  if constexpr (kTraced) std::fill_n(traces, size, dynamics.first_trace());
   for (int64_t step = 0; step < shape.steps; ++step) {
     const StepRow row(shape, affine, currents, block, step);
     const auto* current = Stored<Number>(row.current);
@@ -206,9 +191,16 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
       const Channels lanes(c, channels);
       const AffineRow norm(row, lanes, c);
       for (int64_t i = c; i < size; i += channels) {
-        const Vector v = norm.AddTo(lanes.Load(carried_gradient + i), lanes.Load(current + i));
+        const Vector v = vector_dynamics.Membrane(
+            norm.AddTo(lanes.Load(carried_gradient + i), lanes.Load(current + i)));
+        const Mask fired = vector_dynamics.Fires(v);
         lanes.Store(v, membrane + i);
-        lanes.Store(vector_dynamics.Carried(v, vector_dynamics.Fires(v)), carried_gradient + i);
+        lanes.Store(vector_dynamics.Carried(v, fired), carried_gradient + i);
+        if constexpr (kTraced) {
+          if (step + 1 == shape.steps) continue;
+          float* trace = traces + step * size + i;
+          lanes.Store(vector_dynamics.NextTrace(lanes.Load(trace), fired), trace + size);
+        }
       }
     }
   }
@@ -248,8 +240,9 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
             pooled[p] < 0
                 ? hn::Zero(Tag())
                 : hn::Mul(lanes.Load(arriving_frame + pooled[p] * channels + c), pool_scale);
-        const Vector gradient =
-            vector_dynamics.template MembraneGradient<surrogate>(v, spike_gradient, carry_gradient);
+        const Vector trace = kTraced ? lanes.Load(traces + step * size + i) : hn::Zero(Tag());
+        const Vector gradient = vector_dynamics.template MembraneGradient<surrogate>(
+            v, spike_gradient, carry_gradient, trace);
         lanes.Store(gradient, out + i);
         lanes.Store(gradient, carried_gradient + i);
         sum = hn::Add(sum, gradient);
@@ -291,6 +284,9 @@ void SpikingBackwardSimd(const NeuronShape& shape, const Dynamics& dynamics, con
       break;
     case SurrogateKind::rectangle:
       variant = SpikingBackwardOf<SurrogateKind::rectangle>(kind, halves);
+      break;
+    case SurrogateKind::stdb:
+      variant = SpikingBackwardOf<SurrogateKind::stdb>(kind, halves);
       break;
     // Its exponential is the C library's: no vector form gives the same bits.
     case SurrogateKind::sigmoid:

@@ -18,7 +18,7 @@ void spiking_step(const Dynamics& dynamics, const NeuronRow& row) {
       for (int64_t c = first; c < std::min(first + kBits, row.channels); ++c) {
         float& kept = row.carry[p * row.carry_stride + c];
         const float current = row.currents.at(p * row.current_stride + c);
-        const float v = add_affine(kept, current, row.scale[c], row.shift[c]);
+        const float v = dynamics.membrane(add_affine(kept, current, row.scale[c], row.shift[c]));
         const bool fired = dynamics.fires(v);
         bits |= static_cast<unsigned>(fired) << (c - first);
         kept = dynamics.carried(v, fired);
@@ -37,6 +37,8 @@ void spiking_backward(const NeuronShape& shape, const Dynamics& dynamics, const 
   const int64_t size = pixels * channels;
   float* carried_gradient = scratch;  // ∂L/∂c_t = ∂L/∂v_{t+1}
   float* membranes = scratch + size;  // [step, pixel, channel]
+  const bool traced = dynamics.surrogate.kind == SurrogateKind::stdb;
+  float* traces = membranes + shape.steps * size;  // the same, of surrogate stdb
 
   for (int64_t step = 0; step < shape.steps; ++step) {
     const StepRow row(shape, affine, currents, block, step);
@@ -45,11 +47,15 @@ void spiking_backward(const NeuronShape& shape, const Dynamics& dynamics, const 
       for (int64_t c = 0; c < channels; ++c) {
         const int64_t i = p * channels + c;
         float carry = 0.0F;
+        float trace = dynamics.first_trace();
         if (step > 0) {
           const float before = v[i - size];
-          carry = dynamics.carried(before, dynamics.fires(before));
+          const bool fired = dynamics.fires(before);
+          carry = dynamics.carried(before, fired);
+          if (traced) trace = dynamics.next_trace(traces[(step - 1) * size + i], fired);
         }
-        v[i] = row.add_to(carry, p, channels, c);
+        if (traced) traces[step * size + i] = trace;
+        v[i] = dynamics.membrane(row.add_to(carry, p, channels, c));
       }
     }
   }
@@ -70,8 +76,8 @@ void spiking_backward(const NeuronShape& shape, const Dynamics& dynamics, const 
         const int64_t pooled = arriving.pooled_pixel(block.begin + p);
         const float spike_gradient =
             pooled < 0 ? 0.0F : arriving_frame[pooled * channels + c] * pool_scale;
-        const float gradient =
-            dynamics.membrane_gradient(v[i], spike_gradient, carried_gradient[i]);
+        const float gradient = dynamics.membrane_gradient(v[i], spike_gradient, carried_gradient[i],
+                                                          traced ? traces[step * size + i] : 0.0F);
         out[i] = gradient;
         carried_gradient[i] = gradient;
         sum += gradient;
@@ -295,6 +301,7 @@ KernelSet reference_kernels() {
   KernelSet set{.name = "reference",
                 .spiking_step = spiking_step,
                 .spiking_backward = spiking_backward,
+                .lee_backward = lee_backward_reference,
                 .norm_backward = norm_backward,
                 .add_normalised = add_normalised,
                 .gradient_sums = gradient_sums,
@@ -308,6 +315,7 @@ KernelSet reference_kernels() {
                 .sum_rows = sum_rows,
                 .vector_floats = 8};
   set_reference_winograd(set);
+  set.bf16 = reference_bf16_kernels();
   return set;
 }
 

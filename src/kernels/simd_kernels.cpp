@@ -30,9 +30,12 @@ std::vector<KernelSet> simd_kernels() {
     KernelSet& set = sets.emplace_back();
     set.name = named.name;
     set_neuron_kernels(set);
+    set_lee_kernels(set);
     set_spike_kernels(set);
     set_spike_convolution_kernels(set);
     set_winograd_kernels(set);
+    set.bf16 = named.target == HWY_AVX3 && has_bf16_instruction() ? avx512_bf16_kernels()
+                                                                  : reference_bf16_kernels();
   }
   hwy::GetChosenTarget().DeInit();
   return sets;

@@ -6,6 +6,7 @@ namespace bntt::kernels {
 
 /// Each sets its kernels for the instruction set that Highway has chosen.
 void set_neuron_kernels(KernelSet& set);
+void set_lee_kernels(KernelSet& set);
 void set_spike_kernels(KernelSet& set);
 void set_spike_convolution_kernels(KernelSet& set);
 void set_winograd_kernels(KernelSet& set);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <vector>
 
+#include "base/fail.h"
 #include "base/kinds.h"
 
 namespace bntt {
@@ -22,6 +23,24 @@ struct Target {
   double operator[](int64_t k) const { return k == label ? own : others; }
 };
 
+void expect_share(const char* what, double value, bool one_too) {
+  if (value >= 0.0 && (value < 1.0 || (one_too && value == 1.0))) return;
+  fail("loss: {} is {}, expected 0 {} 1", what, value, one_too ? "to" : "to less than");
+}
+
+void expect_fitting(const Buffer<float>& logits, std::span<const int64_t> labels) {
+  if (labels.empty() || logits.empty() || logits.size() % std::ssize(labels) != 0) {
+    fail("loss: {} logits and {} labels, expected as many logits for each label", logits.size(),
+         labels.size());
+  }
+  const int64_t classes = logits.size() / std::ssize(labels);
+  for (const int64_t label : labels) {
+    if (label < 0 || label >= classes) {
+      fail("loss: label {} is out of range, expected 0 to {}", label, classes - 1);
+    }
+  }
+}
+
 int64_t count_correct(const Buffer<float>& logits, std::span<const int64_t> labels) {
   const int64_t classes = logits.size() / std::ssize(labels);
   int64_t correct = 0;
@@ -37,12 +56,11 @@ Loss of_cross_entropy(const LossOptions& options, const Outputs& outputs,
   return cross_entropy(outputs.logits, labels, options.smoothing);
 }
 
-// Mean over batch and classes of (z_k − q_k)², as PyTorch's MSELoss.
-Loss squared_error(const LossOptions& options, const Outputs& outputs,
-                   std::span<const int64_t> labels) {
+/// Σ over batch and classes of (z_k − q_k)², divided by `count`.
+Loss squared_distance(const LossOptions& options, const Outputs& outputs,
+                      std::span<const int64_t> labels, double count) {
   const Buffer<float>& logits = outputs.logits;
   const int64_t classes = logits.size() / std::ssize(labels);
-  const auto count = static_cast<double>(logits.size());
   Loss result{.correct = count_correct(logits, labels), .gradient = Buffer<float>(logits.size())};
   for (int64_t i = 0; i < logits.size(); ++i) {
     const Target target(labels[i / classes], classes, options.smoothing);
@@ -53,11 +71,26 @@ Loss squared_error(const LossOptions& options, const Outputs& outputs,
   return result;
 }
 
+// As PyTorch's MSELoss.
+Loss mean_squared_distance(const LossOptions& options, const Outputs& outputs,
+                           std::span<const int64_t> labels) {
+  return squared_distance(options, outputs, labels, static_cast<double>(outputs.logits.size()));
+}
+
+Loss summed_squared_distance(const LossOptions& options, const Outputs& outputs,
+                             std::span<const int64_t> labels) {
+  return squared_distance(options, outputs, labels, 1.0);
+}
+
 // TET (Deng et al. 2022): (1 − η) · mean over the steps of the cross-entropy of what each step says
 // + η · mean of (z − φ)². Steps are only more batch.
 Loss of_every_step(const LossOptions& options, const Outputs& outputs,
                    std::span<const int64_t> labels) {
   const Buffer<float>& logits = outputs.step_logits;
+  if (logits.empty() || logits.size() % outputs.logits.size() != 0) {
+    fail("loss tet: {} logits of steps, expected a multiple of the {} logits", logits.size(),
+         outputs.logits.size());
+  }
   const int64_t steps = logits.size() / outputs.logits.size();
   std::vector<int64_t> labels_of_steps;
   for (int64_t step = 0; step < steps; ++step) {
@@ -81,7 +114,8 @@ Loss of_every_step(const LossOptions& options, const Outputs& outputs,
 
 constexpr LossEntry kLosses[] = {
     {"cross-entropy", "softmax cross-entropy of the logits (the paper's)", of_cross_entropy},
-    {"mse", "mean squared distance of the logits from the one-hot label", squared_error},
+    {"mse", "mean squared distance of the logits from the one-hot label", mean_squared_distance},
+    {"sse", "the same summed over batch and classes (Lee 2020)", summed_squared_distance},
     {"tet", "mean over the steps of each step's cross-entropy, and a squared distance (TET)",
      of_every_step},
 };
@@ -90,11 +124,26 @@ constexpr LossEntry kLosses[] = {
 
 std::span<const LossEntry> loss_table() { return kLosses; }
 
+std::vector<KindInfo> loss_kinds() { return kinds_of<LossEntry>(kLosses); }
+
+const LossEntry& checked_loss(const LossOptions& options) {
+  expect_share("the smoothing", options.smoothing, false);
+  expect_share("the share of the squared distance", options.tet_share, true);
+  if (!std::isfinite(options.tet_target)) {
+    fail("loss: the target is {}, expected a finite number", options.tet_target);
+  }
+  return find_kind<LossEntry>("loss", options.kind, kLosses);
+}
+
 Loss loss_of(const LossOptions& options, const Outputs& outputs, std::span<const int64_t> labels) {
-  return find_kind<LossEntry>("loss", options.kind, kLosses).compute(options, outputs, labels);
+  const LossEntry& loss = checked_loss(options);
+  expect_fitting(outputs.logits, labels);
+  return loss.compute(options, outputs, labels);
 }
 
 Loss cross_entropy(const Buffer<float>& logits, std::span<const int64_t> labels, double smoothing) {
+  expect_fitting(logits, labels);
+  expect_share("the smoothing", smoothing, false);
   const auto batch = static_cast<int64_t>(labels.size());
   const int64_t classes = logits.size() / batch;
   Loss result{.correct = count_correct(logits, labels), .gradient = Buffer<float>(logits.size())};

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 
+#include "base/fail.h"
 #include "base/threads.h"
 #include "kernels/bfloat16.h"
 #include "kernels/kernel_set.h"
 #include "layers/neurons/blocks.h"
+#include "layers/norms/norm_checks.h"
 #include "layers/synapses/gradient_parts.h"
 #include "layers/synapses/prepared_weights.h"
 #include "model/stage_clock.h"
@@ -28,6 +30,10 @@ void repeat_first_step(RowMoments& moments) {
     std::copy_n(moments.squared_deviations.data(), size,
                 moments.squared_deviations.data() + step * size);
   }
+}
+
+Arithmetic arithmetic_of(Precision precision) {
+  return precision == Precision::bf16 ? Arithmetic::bf16 : Arithmetic::fp32;
 }
 
 bool is_constant(const Signal& input) {
@@ -133,16 +139,19 @@ Branch::Written Branch::write_currents(const Signal& input, const PreparedWeight
     result.moments.squared_deviations = Buffer<float>(rows.size());
   }
   float* kept = keep_floats ? result.current.data() : nullptr;
-  synapse_.forward(input, weights, kept, [&](int64_t first, int64_t end, float* currents) {
-    if (wanted.halves) {
-      kernels::round_to_bfloat16(currents, (end - first) * frame,
-                                 result.halves.data() + first * frame);
-    }
-    if (!wanted.moments || !frame_is_row) return;
-    for (int64_t row = first; row < end; ++row) {
-      take_moments(currents + (row - first) * frame, row, result.moments);
-    }
-  });
+  synapse_.forward(
+      input, weights, kept,
+      [&](int64_t first, int64_t end, float* currents) {
+        if (wanted.halves) {
+          kernels::round_to_bfloat16(currents, (end - first) * frame,
+                                     result.halves.data() + first * frame);
+        }
+        if (!wanted.moments || !frame_is_row) return;
+        for (int64_t row = first; row < end; ++row) {
+          take_moments(currents + (row - first) * frame, row, result.moments);
+        }
+      },
+      wanted.arithmetic);
   if (wanted.moments && frame_is_row && constant) repeat_first_step(result.moments);
   if (wanted.moments && !frame_is_row) {
     result.moments = moments_of(shape, constant, result.current);
@@ -169,6 +178,18 @@ void Branch::finish(int64_t run_step, const BranchNumbers& numbers, NormTrace& t
   norm_->fold(run_step, numbers.norm, numbers.input_factor, trace);
 }
 
+void Branch::expect_whole(const NormTrace& trace, int64_t steps, int64_t batch) const {
+  expect_trace(trace, steps, norm_->per_image() ? batch : 1, plan_.output.channels);
+}
+
+void Branch::expect_whole(const NormGradient& rows, const NormTrace& trace) const {
+  for (const Buffer<float>* numbers : {&rows.scale, &rows.slope, &rows.offset}) {
+    if (numbers->size() == trace.mean.size()) continue;
+    fail("norm '{}': its gradient has {} numbers, expected {}", plan_.norm.kind, numbers->size(),
+         trace.mean.size());
+  }
+}
+
 bool Branch::takes_batch_moments(NormMode mode) const {
   return norm_->per_image() || (mode == NormMode::batch && has_statistics_);
 }
@@ -176,17 +197,20 @@ bool Branch::takes_batch_moments(NormMode mode) const {
 BranchTrace Branch::forward(const Signal& input, const BranchNumbers& numbers,
                             std::span<Statistic> statistics, const ForwardOptions& options) const {
   PhaseTimer timer(stage_name_, StagePhase::synapse_forward);
-  const bool mixed = options.precision == Precision::mixed;
+  const bool halves = keeps_halves(options.precision);
   Written written = write_currents(input, *numbers.prepared,
-                                   {.halves = mixed, .moments = takes_batch_moments(options.mode)});
+                                   {.halves = halves,
+                                    .moments = takes_batch_moments(options.mode),
+                                    .arithmetic = arithmetic_of(options.precision)});
   timer.next(StagePhase::neuron_forward);
   BranchTrace trace{.current_constant = is_constant(input)};
   add_bias(numbers, written.moments);
   trace.norm = options.mode == NormMode::batch
                    ? norm_->from_batch(written.moments, first_step_, statistics)
                    : norm_->from_running(written.moments, first_step_, statistics);
+  expect_whole(trace.norm, signal_steps(input), signal_batch(input));
   finish(first_step_, numbers, trace.norm);
-  if (!mixed) trace.current = std::move(written.current);
+  if (!halves) trace.current = std::move(written.current);
   trace.half_current = std::move(written.halves);
   return trace;
 }
@@ -209,7 +233,8 @@ void Branch::restore_currents(const Signal& input, const BranchNumbers& numbers,
   if (!trace.current.empty() || !trace.half_current.empty()) return;
   const PhaseTimer timer(stage_name_, StagePhase::synapse_forward);
   Written again =
-      write_currents(input, *numbers.prepared, {.halves = precision == Precision::mixed});
+      write_currents(input, *numbers.prepared,
+                     {.halves = keeps_halves(precision), .arithmetic = arithmetic_of(precision)});
   trace.current = std::move(again.current);
   trace.half_current = std::move(again.halves);
 }
@@ -217,6 +242,7 @@ void Branch::restore_currents(const Signal& input, const BranchNumbers& numbers,
 NormTrace Branch::evaluated_norm(int64_t steps, int64_t first, const BranchNumbers& numbers) const {
   const RowSplit rows{steps, 1, plan_.output.pixels(), plan_.output.channels};
   NormTrace trace = norm_->from_running({.split = rows}, first_step_ + first, numbers.statistics);
+  expect_whole(trace, steps, 1);
   finish(first_step_ + first, numbers, trace);
   return trace;
 }
@@ -239,19 +265,22 @@ Branch::Evaluated Branch::evaluate(const Signal& input, int64_t first, const Bra
   timer.next(StagePhase::neuron_forward);
   add_bias(numbers, written.moments);
   result.norm = norm_->from_running(written.moments, first_step_ + first, numbers.statistics);
+  expect_whole(result.norm, shape.steps, shape.batch);
   finish(first_step_ + first, numbers, result.norm);
   return result;
 }
 
 Buffer<float> Branch::backward(const Signal& input, BranchTrace trace, const BranchNumbers& numbers,
-                               NormMode mode, RowGradientSums sums, Buffer<float> gradient,
-                               const Gradients& gradients, bool want_input_gradient) const {
+                               const ForwardOptions& options, RowGradientSums sums,
+                               Buffer<float> gradient, const Gradients& gradients,
+                               bool want_input_gradient) const {
   const kernels::NeuronShape shape = shape_of(input);
   PhaseTimer timer(stage_name_, StagePhase::neuron_backward);
   // ∂L/∂y = factor · ∂L/∂v.
   scale(sums.gradient, numbers.input_factor);
   scale(sums.gradient_times_unit, numbers.input_factor);
-  NormGradient rows = norm_->backward(trace.norm, sums, first_step_, mode, gradients.norm);
+  NormGradient rows = norm_->backward(trace.norm, sums, first_step_, options.mode, gradients.norm);
+  expect_whole(rows, trace.norm);
   scale(rows.scale, numbers.input_factor);
   for_each_block(shape, [&](const kernels::PixelBlock& block) {
     kernels::kernels().norm_backward(shape, affine_of(trace.norm),
@@ -261,6 +290,7 @@ Buffer<float> Branch::backward(const Signal& input, BranchTrace trace, const Bra
   trace.current = Buffer<float>();
   trace.half_current = Buffer<uint16_t>();
 
+  const Arithmetic arithmetic = arithmetic_of(options.precision);
   const int64_t frames = stored_frames(input);
   if (plan_.bias) {
     const Buffer<float> sum = channel_sums(gradient.data(), frames * shape.pixels, shape.channels);
@@ -268,17 +298,20 @@ Buffer<float> Branch::backward(const Signal& input, BranchTrace trace, const Bra
   }
   if (numbers.weights() != nullptr) {
     timer.next(StagePhase::weight_gradient);
-    synapse_.weight_gradient(input, gradient.data(), gradients.synapse.front().gradient.data());
+    synapse_.weight_gradient(input, gradient.data(), gradients.synapse.front().gradient.data(),
+                             arithmetic);
   }
   if (!want_input_gradient) return {};
   timer.next(StagePhase::input_gradient);
   // Frame by frame in the same place, where frames of both are of one size and equally many.
   if (!is_constant(input) && plan_.input.size() == plan_.output.size()) {
-    synapse_.input_gradient(gradient.data(), numbers.weights(), frames, gradient.data());
+    synapse_.input_gradient(gradient.data(), numbers.weights(), frames, gradient.data(),
+                            arithmetic);
     return gradient;
   }
   Buffer<float> input_gradient(frames * plan_.input.size());
-  synapse_.input_gradient(gradient.data(), numbers.weights(), frames, input_gradient.data());
+  synapse_.input_gradient(gradient.data(), numbers.weights(), frames, input_gradient.data(),
+                          arithmetic);
   return input_gradient;
 }
 

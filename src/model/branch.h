@@ -69,14 +69,16 @@ class Branch {
   /// From ∂L/∂v, which it overwrites, and its sums over rows to the gradients of the branch's
   /// numbers, and to that of its pooled input [stored step, batch, y, x, channel], if wanted.
   Buffer<float> backward(const Signal& input, BranchTrace trace, const BranchNumbers& numbers,
-                         NormMode mode, RowGradientSums sums, Buffer<float> gradient,
-                         const Gradients& gradients, bool want_input_gradient) const;
+                         const ForwardOptions& options, RowGradientSums sums,
+                         Buffer<float> gradient, const Gradients& gradients,
+                         bool want_input_gradient) const;
 
  private:
   /// What is made of the currents while they are written.
   struct Wanted {
     bool halves = false;  // rounded to bf16 and kept as such, instead of floats
     bool moments = false;
+    Arithmetic arithmetic = Arithmetic::fp32;
   };
   struct Written {
     Buffer<float> current;
@@ -91,6 +93,9 @@ class Branch {
   void add_bias(const BranchNumbers& numbers, RowMoments& moments) const;
   void finish(int64_t run_step, const BranchNumbers& numbers, NormTrace& trace) const;
   bool takes_batch_moments(NormMode mode) const;
+  /// Norms from outside the library must return as many numbers as the kernels will read.
+  void expect_whole(const NormTrace& trace, int64_t steps, int64_t batch) const;
+  void expect_whole(const NormGradient& rows, const NormTrace& trace) const;
 
   BranchPlan plan_;
   std::string stage_name_;

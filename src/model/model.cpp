@@ -2,10 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "base/fail.h"
 #include "bntt/load.h"
 #include "input/fit_image.h"
+#include "input/whole_images.h"
+#include "model/card_check.h"
 #include "model/model_file.h"
 #include "model/old_files.h"
 #include "model/run_paths.h"
@@ -31,46 +34,6 @@ fs::path model_file_at(const fs::path& path) {
   }
   fail("{}: holds no run: expected the file {} or {}", path.string(),
        run.best().filename().string(), run.checkpoint().filename().string());
-}
-
-void expect_card_fits(const ModelCard& card, const NetworkSpec& spec) {
-  const int64_t classes = classes_of(spec);
-  if (!card.class_names.empty() && std::ssize(card.class_names) != classes) {
-    fail("model: {} class names for a network of {} classes", card.class_names.size(), classes);
-  }
-  const EncoderSpec& encoder = card.input.encoder;
-  const bool normalises =
-      encoder.kind == EncoderKind::direct || encoder.kind == EncoderKind::poisson_signed;
-  const auto complete = [&](const std::vector<float>& values) {
-    return std::ssize(values) == spec.input.channels;
-  };
-  if (normalises &&
-      !(complete(encoder.normalisation.mean) && complete(encoder.normalisation.deviation))) {
-    fail(
-        "model: the encoder {} takes a mean and a deviation for each of {} channels, but has {} "
-        "and {}",
-        encoder_name(encoder.kind), spec.input.channels, encoder.normalisation.mean.size(),
-        encoder.normalisation.deviation.size());
-  }
-}
-
-void expect_whole(const Images& images) {
-  if (images.count < 1 || images.height < 1 || images.width < 1 ||
-      (images.channels != 1 && images.channels != 3)) {
-    fail(
-        "predict: {} images of {}x{} pixels and {} channels, expected at least one of at least "
-        "1x1 with 1 or 3 channels",
-        images.count, images.height, images.width, images.channels);
-  }
-  int64_t size = images.count;
-  bool overflow = false;
-  for (const int64_t extent : {images.height, images.width, images.channels}) {
-    overflow = overflow || __builtin_mul_overflow(size, extent, &size);
-  }
-  if (overflow || std::ssize(images.pixels) != size) {
-    fail("predict: {} bytes for {} images of {}x{} pixels and {} channels", images.pixels.size(),
-         images.count, images.height, images.width, images.channels);
-  }
 }
 
 /// Grey by the weights of ITU-R BT.601 for red, green and blue; colour as three equal channels.
@@ -113,10 +76,29 @@ Batch part_of(const Batch& batch, int64_t first, int64_t count) {
   return part;
 }
 
-Prediction prediction_of(std::span<const float> logits) {
+Prediction prediction_of(std::span<const float> logits, int64_t steps) {
   return {.label = std::ranges::max_element(logits) - logits.begin(),
           .logits = {logits.begin(), logits.end()},
-          .probabilities = probabilities_of(logits)};
+          .probabilities = probabilities_of(logits),
+          .steps = steps};
+}
+
+/// The largest probability of the softmax of scale · logits.
+double confidence_of(std::span<const float> logits, float scale) {
+  const float largest = *std::ranges::max_element(logits);
+  double sum = 0.0;
+  for (const float logit : logits) {
+    sum += std::exp(static_cast<double>(scale) * (logit - largest));
+  }
+  return 1.0 / sum;
+}
+
+int64_t all_spikes(const Activity& activity) {
+  int64_t spikes = 0;
+  for (const auto& stage : activity.spikes) {
+    for (const int64_t of_step : stage) spikes += of_step;
+  }
+  return spikes;
 }
 
 }  // namespace
@@ -137,6 +119,8 @@ Model Model::load(const fs::path& path) {
 Network load_network(const fs::path& checkpoint) {
   return network_in(read_tensors(checkpoint, {.require_checksum = true}), checkpoint.string());
 }
+
+void Model::save(const fs::path& file) const { write_tensors(file, pack_model(network(), card())); }
 
 Model::Model(Network network, ModelCard card) {
   expect_card_fits(card, network.spec());
@@ -159,7 +143,10 @@ std::string Model::class_name(int64_t label) const {
 ChainState Model::start(int64_t batch) const { return network().start(batch, contents_->prepared); }
 
 Batch Model::prepare(const Images& images, uint32_t first_sample) const {
-  expect_whole(images);
+  expect_whole(images, "predict");
+  if (images.channels != 1 && images.channels != 3) {
+    fail("predict: images of {} channels, expected 1 or 3 channels", images.channels);
+  }
   const MapShape& shape = network().spec().input;
   if (card().input.encoder.kind == EncoderKind::events) {
     fail("predict: the model reads event recordings, not images");
@@ -203,23 +190,75 @@ std::vector<Prediction> Model::predict(const Images& images, const PredictOption
 }
 
 std::vector<Prediction> Model::predict(const Batch& batch, const PredictOptions& options) const {
-  const NetworkSpec& spec = network().spec();
-  const int64_t run_steps = options.steps == 0 ? spec.steps : options.steps;
-  const int64_t steps = active_steps_until(spec, options.steps);
-  const float rescale = stopped_logit_scale(spec, run_steps);
-  const int64_t together = images_per_batch(network(), steps);
+  if (batch.size() < 1) fail("predict: the batch is empty");
+  const double limit = options.exit_confidence.value_or(1.0);
+  if (!(limit >= 0.0 && limit <= 1.0)) {
+    fail("predict: exit_confidence is {}, expected 0 to 1", limit);
+  }
+  const bool alone = options.exit_confidence || options.count_spikes;
+  const int64_t steps = active_steps_until(network().spec(), options.steps);
+  const int64_t window = std::min(steps, kStepsPerWindow);
+  const int64_t together = alone ? 1 : images_per_batch(network(), window);
   std::vector<Prediction> predictions;
   ChainState state = start(1);
   for (int64_t first = 0; first < batch.size(); first += together) {
     const Batch part = part_of(batch, first, std::min(together, batch.size() - first));
     network().restart(state, part.size());
-    network().advance(encode(part, 0, steps), state);
-    Buffer<float> logits = network().logits(state);
-    for (float& logit : logits) logit *= rescale;
-    for (int64_t i = 0; i < part.size(); ++i) {
-      predictions.push_back(prediction_of(
-          std::span(logits.data() + i * classes(), static_cast<std::size_t>(classes()))));
+    if (alone) {
+      predictions.push_back(predict_one(part, steps, options, state));
+    } else {
+      advance_until(part, steps, {}, state);
+      std::ranges::move(predictions_of(state), std::back_inserter(predictions));
     }
+    if (options.progress && options.progress(std::ssize(predictions))) break;
+  }
+  return predictions;
+}
+
+void Model::advance_until(const Batch& batch, int64_t steps, const AdvanceOptions& options,
+                          ChainState& state) const {
+  while (state.steps_done < steps) {
+    const int64_t window = std::min(steps - state.steps_done, kStepsPerWindow);
+    network().advance(encode(batch, state.steps_done, window), state, options);
+  }
+}
+
+Prediction Model::predict_one(const Batch& sample, int64_t steps, const PredictOptions& options,
+                              ChainState& state) const {
+  const NetworkSpec& spec = network().spec();
+  const int64_t idle = spec.steps - active_steps(spec);
+  const bool constant = card().input.encoder.kind == EncoderKind::direct;
+  Activity activity;
+  const AdvanceOptions advance{.activity = options.count_spikes ? &activity : nullptr,
+                               .same_input = constant && options.exit_confidence};
+  if (options.exit_confidence) {
+    std::optional<Signal> input;
+    double confidence = -1.0;
+    while (state.steps_done < steps && confidence < *options.exit_confidence) {
+      if (!input || !constant) input = encode(sample, state.steps_done, 1);
+      network().advance(*input, state, advance);
+      const auto taken = static_cast<float>(idle + state.steps_done);
+      confidence =
+          confidence_of(network().logits(state).span(), static_cast<float>(spec.steps) / taken);
+    }
+  } else {
+    advance_until(sample, steps, advance, state);
+  }
+  Prediction prediction = std::move(predictions_of(state).front());
+  prediction.spikes = all_spikes(activity);
+  return prediction;
+}
+
+std::vector<Prediction> Model::predictions_of(const ChainState& state) const {
+  const NetworkSpec& spec = network().spec();
+  const int64_t taken = spec.steps - active_steps(spec) + state.steps_done;
+  Buffer<float> logits = network().logits(state);
+  const float rescale = stopped_logit_scale(spec, taken);
+  for (float& logit : logits) logit *= rescale;
+  const auto size = static_cast<std::size_t>(classes());
+  std::vector<Prediction> predictions;
+  for (std::size_t i = 0; i < static_cast<std::size_t>(state.batch); ++i) {
+    predictions.push_back(prediction_of(logits.span().subspan(i * size, size), taken));
   }
   return predictions;
 }

@@ -28,6 +28,7 @@ template <class Visitor>
 void visit_fields(Visitor& visit, FrameOptions& events) {
   visit("frames", events.frames, between(0, 1 << 16));
   visit("interval", events.interval);
+  visit.optional("bin_us", events.bin_us, int64_t{0}, at_least(0));
   visit("clip", events.clip);
 }
 

@@ -1,42 +1,24 @@
 #include "bntt/network.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "base/fail.h"
 #include "base/random.h"
 #include "bntt/declaration.h"
 #include "kernels/unpack.h"
-#include "layers/synapses/prepared_weights.h"
 #include "model/branch_input.h"
 #include "model/dropout.h"
+#include "model/init.h"
+#include "model/prepared_network.h"
 #include "model/readout.h"
 #include "model/stage.h"
 
 namespace bntt {
 namespace {
 
-Buffer<float> first_values(const ParameterDeclaration& declared, uint64_t seed,
-                           const Place& place) {
-  Buffer<float> values(size_of(declared.pytorch_shape));
-  if (const float* constant = std::get_if<float>(&declared.start)) {
-    values.fill(*constant);
-    return values;
-  }
-  const auto& start = std::get<XavierStart>(declared.start);
-  const auto fans = static_cast<double>(start.fan_in) + static_cast<double>(start.fan_out);
-  const auto bound = static_cast<float>(2.0 * std::sqrt(6.0 / fans));
-  for (int64_t i = 0; i < values.size(); i += 4) {
-    Place at = place;
-    at.block = static_cast<uint32_t>(i / 4);
-    const auto bits = draw4(seed, Purpose::weights, at);
-    for (int64_t k = 0; k < std::min<int64_t>(4, values.size() - i); ++k) {
-      values[i + k] = bound * (2.0F * uniform01(bits[k]) - 1.0F);
-    }
-  }
-  return values;
-}
+// Products with any size that a spec may describe stay in 64 bits.
+constexpr int64_t kMostImages = int64_t{1} << 24;
 
 std::vector<int64_t> last_readers(const std::vector<StagePlan>& plans) {
   std::vector<int64_t> last(plans.size(), -1);
@@ -103,6 +85,8 @@ Network::Network(NetworkSpec spec, std::optional<uint64_t> seed)
     ranges_.push_back(std::move(ranges));
   }
   set_break_even(std::vector<BreakEven>(branches));
+  for (const Parameter& parameter : parameters_) sizes_.push_back(parameter.value.size());
+  for (const Statistic& statistic : statistics_) sizes_.push_back(statistic.value.size());
 }
 
 Network::Range Network::declare(const std::string& prefix,
@@ -114,7 +98,7 @@ Network::Range Network::declare(const std::string& prefix,
                            .group = declared.group,
                            .pytorch_shape = declared.pytorch_shape,
                            .input_channels = declared.input_channels,
-                           .value = seed ? first_values(declared, *seed, place)
+                           .value = seed ? first_values(declared, spec_.init, *seed, place)
                                          : Buffer<float>(size_of(declared.pytorch_shape)),
                            .gradient = {}});
   }
@@ -151,32 +135,45 @@ Network::Network(Network&&) noexcept = default;
 Network& Network::operator=(Network&&) noexcept = default;
 Network::~Network() = default;
 
+Network Network::copy() const {
+  check_numbers();
+  Network other = unfilled(spec_);
+  for (std::size_t i = 0; i < parameters_.size(); ++i) {
+    other.parameters_[i].value = parameters_[i].value;
+  }
+  for (std::size_t i = 0; i < statistics_.size(); ++i) {
+    other.statistics_[i].value = statistics_[i].value;
+  }
+  other.set_break_even(break_even_);
+  other.set_precision(precision_);
+  return other;
+}
+
 const Parameter* Network::gain(std::size_t stage, std::size_t branch) const {
-  const auto of_norm = part_of(parameters_, ranges_.at(stage).branches.at(branch).norm);
+  const auto of_norm = part_of(parameters_, ranges_of(stage, branch).norm);
   return of_norm.empty() ? nullptr : &of_norm.front();
 }
 
 std::span<const Statistic> Network::norm_statistics(std::size_t stage, std::size_t branch) const {
-  return part_of(statistics_, ranges_.at(stage).branches.at(branch).statistics);
+  return part_of(statistics_, ranges_of(stage, branch).statistics);
 }
 
 std::span<const Parameter> Network::neuron_parameters(std::size_t stage) const {
-  return part_of(parameters_, ranges_.at(stage).neurons);
+  return part_of(parameters_, ranges_of(stage).neurons);
 }
 
-class PreparedNetwork {
- public:
-  std::vector<std::vector<std::unique_ptr<PreparedWeights>>> stages;  // [stage][branch]
-};
+const float* Network::weights_of(std::size_t stage, std::size_t branch) const {
+  const auto of_synapse = part_of(parameters_, ranges_[stage].branches[branch].synapse);
+  return BranchNumbers{.synapse = of_synapse}.weights();
+}
 
 std::shared_ptr<const PreparedNetwork> Network::prepare() const {
+  check_numbers();
   auto prepared = std::make_shared<PreparedNetwork>();
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     auto& of_stage = prepared->stages.emplace_back();
     for (std::size_t b = 0; b < stages_[i]->branches().size(); ++b) {
-      const auto of_synapse = part_of(parameters_, ranges_[i].branches[b].synapse);
-      of_stage.push_back(
-          std::make_unique<PreparedWeights>(BranchNumbers{.synapse = of_synapse}.weights()));
+      of_stage.push_back(std::make_unique<PreparedWeights>(weights_of(i, b)));
     }
   }
   return prepared;
@@ -194,25 +191,6 @@ StageNumbers Network::numbers(std::size_t stage, const PreparedNetwork& prepared
                                 .input_factor = input_factor});
   }
   return numbers;
-}
-
-void Network::check_window(const Signal& window, int64_t steps_left) const {
-  check_signal(window);
-  const MapShape& shape = signal_shape(window);
-  if (shape != spec_.input) {
-    fail("network: input is {}x{}x{}, expected {}x{}x{} (channels x height x width)",
-         shape.channels, shape.height, shape.width, spec_.input.channels, spec_.input.height,
-         spec_.input.width);
-  }
-  if (signal_batch(window) < 1) {
-    fail("network: input has {} images, expected at least 1", signal_batch(window));
-  }
-  if (steps_left == 0) {
-    fail("network: input for one more step, but all {} steps are taken", active_steps(spec_));
-  }
-  if (signal_steps(window) < 1 || signal_steps(window) > steps_left) {
-    fail("network: input has {} steps, expected 1 to {}", signal_steps(window), steps_left);
-  }
 }
 
 Trace Network::forward(Signal input, NormMode mode, Keep keep, const DropoutDraws* dropout) {
@@ -251,7 +229,13 @@ Trace Network::forward(Signal input, NormMode mode, Keep keep, const DropoutDraw
 }
 
 Buffer<float> Network::step_logits(const Trace& trace) const {
-  return ReadoutMap(spec_).step_logits(std::get<DenseTrain>(trace.stages.back().output).values);
+  const auto* readout =
+      trace.stages.empty() ? nullptr : std::get_if<DenseTrain>(&trace.stages.back().output);
+  if (trace.stages.size() != plans_.size() || readout == nullptr ||
+      readout->values.size() % plans_.back().output.size() != 0) {
+    fail("network: the trace is not one of this network's forward passes");
+  }
+  return ReadoutMap(spec_).step_logits(readout->values);
 }
 
 namespace {
@@ -267,6 +251,7 @@ void check_gradient(const Buffer<float>& gradient, int64_t expected) {
 
 void Network::backward(Trace trace, const Buffer<float>& logits_gradient,
                        Buffer<float>* input_gradient) {
+  check_trace(trace);
   check_gradient(logits_gradient, trace.logits.size());
   backward_from_readout(std::move(trace),
                         ReadoutMap(spec_).current_gradient(logits_gradient, active_steps(spec_)),
@@ -275,6 +260,7 @@ void Network::backward(Trace trace, const Buffer<float>& logits_gradient,
 
 void Network::backward_from_steps(Trace trace, const Buffer<float>& step_gradient,
                                   Buffer<float>* input_gradient) {
+  check_trace(trace);
   check_gradient(step_gradient, active_steps(spec_) * trace.logits.size());
   backward_from_readout(std::move(trace),
                         ReadoutMap(spec_).current_gradient_of_steps(step_gradient), input_gradient);
@@ -285,7 +271,9 @@ void Network::backward_from_steps(Trace trace, const Buffer<float>& step_gradien
 void Network::backward_from_readout(Trace trace, Buffer<float> current_gradient,
                                     Buffer<float>* input_gradient) {
   for (Parameter& parameter : parameters_) {
-    if (parameter.gradient.empty()) parameter.gradient = Buffer<float>(parameter.value.size());
+    if (parameter.gradient.size() != parameter.value.size()) {
+      parameter.gradient = Buffer<float>(parameter.value.size());
+    }
     parameter.gradient.fill(0.0F);
   }
   const auto prepared = prepare();
@@ -333,23 +321,33 @@ void Network::backward_from_readout(Trace trace, Buffer<float> current_gradient,
 }
 
 ChainState Network::start(int64_t batch, std::shared_ptr<const PreparedNetwork> prepared) const {
-  if (batch < 1) fail("network: started with {} images, expected at least 1", batch);
   ChainState state{.prepared = std::move(prepared)};
   restart(state, batch);
   return state;
 }
 
 void Network::restart(ChainState& state, int64_t batch) const {
+  if (batch < 1 || batch > kMostImages) {
+    fail("network: started with {} images, expected 1 to {}", batch, kMostImages);
+  }
+  check_prepared(state);
   state = {.batch = batch, .prepared = std::move(state.prepared)};
   for (std::size_t i = 0; i < plans_.size(); ++i) {
-    const bool has_state = stages_[i]->neurons().has_state();
     state.membranes.push_back(
-        Buffer<float>::zeros(has_state ? batch * plans_[i].output.size() : 0));
+        Buffer<float>::zeros(batch * stages_[i]->neurons().state_size(plans_[i].output)));
     state.constant_currents.emplace_back(plans_[i].branches.size());
   }
 }
 
 void keep_images(ChainState& state, std::span<const int64_t> images) {
+  if (images.empty() || state.batch < 1) {
+    fail("network: {} images to keep of {}, expected at least 1 of 1", images.size(), state.batch);
+  }
+  for (const int64_t image : images) {
+    if (image < 0 || image >= state.batch) {
+      fail("network: image {} is out of range, expected 0 to {}", image, state.batch - 1);
+    }
+  }
   const auto batch = static_cast<int64_t>(images.size());
   const auto keep = [&](Buffer<float>& values) {
     const int64_t size = values.size() / state.batch;
@@ -404,6 +402,8 @@ int64_t Network::images_together(int64_t steps) const {
 // stages.
 void Network::advance(const Signal& window, ChainState& state,
                       const AdvanceOptions& options) const {
+  check_state(state);
+  check_options(options);
   check_window(window, active_steps(spec_) - state.steps_done);
   if (signal_batch(window) != state.batch) {
     fail("network: input has {} images, expected {}", signal_batch(window), state.batch);
@@ -464,7 +464,20 @@ void Network::count_activity(std::size_t stage, int64_t first, const Signal& out
 }
 
 Buffer<float> Network::logits(const ChainState& state) const {
+  check_state(state);
   return ReadoutMap(spec_).logits(state.membranes.back());
+}
+
+// Between steps a state holds what has leaked already, c = λ v.
+Buffer<float> Network::membranes(const ChainState& state, std::size_t stage) const {
+  if (stage >= stages_.size()) {
+    fail("network: stage {} is out of range, expected 0 to {}", stage, stages_.size() - 1);
+  }
+  Buffer<float> result = state.membranes[stage];
+  const auto dynamics = stages_[stage]->neurons().dynamics(neuron_parameters(stage));
+  if (!dynamics) return result;
+  for (float& voltage : result) voltage /= dynamics->leak;
+  return result;
 }
 
 }  // namespace bntt

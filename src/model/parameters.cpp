@@ -1,3 +1,9 @@
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/fail.h"
+#include "bntt/declaration.h"
 #include "bntt/parameter.h"
 
 namespace bntt {
@@ -15,6 +21,20 @@ struct WeightAxes {
     return (out * inputs + in) * taps + tap;
   }
 };
+
+void expect_values(const Parameter& parameter, const Buffer<float>& values) {
+  const std::vector<int64_t>& shape = parameter.pytorch_shape;
+  const bool positive = std::ranges::all_of(shape, [](int64_t extent) { return extent > 0; });
+  const bool weights = parameter.input_channels != 0;
+  // Outputs and inputs are the first two axes; a fully connected layer has its pixels in the
+  // second.
+  const bool axes = !weights || (shape.size() >= 2 && parameter.input_channels > 0 &&
+                                 shape[1] % parameter.input_channels == 0);
+  if (!positive || !axes || values.size() != size_of(shape)) {
+    fail("{}: {} values for {} input channels and the shape [{}]", parameter.name, values.size(),
+         parameter.input_channels, fmt::join(shape, ", "));
+  }
+}
 
 /// Calls visit(place in memory, place in PyTorch's order) for every weight.
 template <typename Visit>
@@ -34,6 +54,7 @@ void for_each_weight(const Parameter& parameter, int64_t size, const Visit& visi
 }  // namespace
 
 Buffer<float> to_pytorch_order(const Parameter& parameter, const Buffer<float>& values) {
+  expect_values(parameter, values);
   if (parameter.input_channels == 0) return values;
   Buffer<float> result(values.size());
   for_each_weight(parameter, values.size(),
@@ -42,6 +63,7 @@ Buffer<float> to_pytorch_order(const Parameter& parameter, const Buffer<float>& 
 }
 
 Buffer<float> from_pytorch_order(const Parameter& parameter, const Buffer<float>& values) {
+  expect_values(parameter, values);
   if (parameter.input_channels == 0) return values;
   Buffer<float> result(values.size());
   for_each_weight(parameter, values.size(),

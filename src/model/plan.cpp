@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/fail.h"
+#include "base/kinds.h"
 #include "base/suggest.h"
 #include "base/text.h"
 #include "bntt/network_spec.h"
@@ -58,10 +59,21 @@ void check_neuron(const std::string& where, const NeuronSpec& neuron) {
     fail("{}: dropout is {}, expected a number of at least 0 and below 1", where, neuron.dropout);
   }
   if (neuron.kind == "relu" || neuron.kind == "none") return;
-  if (neuron.kind != "if") check_fraction(where, "leak", neuron.leak);
+  if (neuron.kind != "if" && neuron.kind != "lee-if") check_fraction(where, "leak", neuron.leak);
+  if (!(neuron.neunorm_decay >= 0.0F && neuron.neunorm_decay < 1.0F)) {
+    fail("{}: neunorm_decay is {}, expected a number of at least 0 and below 1", where,
+         neuron.neunorm_decay);
+  }
   check_positive(where, "threshold", neuron.threshold);
   check_positive(where, "surrogate alpha", neuron.surrogate.alpha);
   check_not_negative(where, "surrogate width", neuron.surrogate.width);
+  check_not_negative(where, "surrogate decay", neuron.surrogate.decay);
+  if (neuron.floor && !(std::isfinite(*neuron.floor) && *neuron.floor <= 0.0F)) {
+    fail("{}: floor is {}, expected a number of at most 0", where, *neuron.floor);
+  }
+  if (neuron.floor && (neuron.kind == "lee" || neuron.kind == "lee-if")) {
+    fail("{}: neurons {} have no floor", where, neuron.kind);
+  }
 }
 
 std::string text_of(const MapShape& map) {
@@ -455,13 +467,6 @@ void check_connections(const NetworkSpec& spec, const std::vector<StagePlan>& pl
   for (std::size_t i = 0; i + 1 < plans.size(); ++i) {
     if (!used[i]) fail("nothing reads the output of stage {}", plans[i].name);
   }
-}
-
-template <typename Entry>
-std::vector<KindInfo> kinds_of(std::span<const Entry> table) {
-  std::vector<KindInfo> kinds;
-  for (const Entry& entry : table) kinds.push_back({entry.name, entry.meaning});
-  return kinds;
 }
 
 }  // namespace

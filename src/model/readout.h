@@ -6,8 +6,8 @@
 namespace bntt {
 
 /// From what the readout's outputs say to logits, and back. The voltage of an output is m = λ m + y
-/// over the steps, y its current of a step; a class has `votes` neighbouring outputs, whose mean
-/// counts.
+/// over the steps, y its current of a step, or m = λ (m + y) with Readout::leak_newest; a class has
+/// `votes` neighbouring outputs, whose mean counts.
 class ReadoutMap {
  public:
   explicit ReadoutMap(const NetworkSpec& spec);
@@ -28,7 +28,9 @@ class ReadoutMap {
   Buffer<float> spread(const Buffer<float>& classes, float factor) const;
 
   int64_t votes_;
-  float leak_;
+  float leak_of_gradient_;
+  float last_leak_;  // what a voltage loses after its newest current
+  float last_leak_of_gradient_;
   float scale_;
 };
 

@@ -1,11 +1,25 @@
 #include "bntt/session.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 
 #include "base/fail.h"
+#include "base/text.h"
 #include "model/stopping.h"
 
 namespace bntt {
+
+Buffer<float> Session::membranes(std::string_view stage) const {
+  const std::vector<StagePlan>& plans = network_->stages();
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < plans.size(); ++i) {
+    if (plans[i].name == stage) return network_->membranes(state_, i);
+    names.push_back(plans[i].name);
+  }
+  fail("session: no stage is called '{}', expected one of {}", excerpt(stage),
+       fmt::join(names, ", "));
+}
 
 std::vector<float> Session::probabilities(int64_t image) const {
   if (image < 0 || image >= state_.batch) {

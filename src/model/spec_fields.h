@@ -10,7 +10,8 @@ namespace bntt {
 constexpr auto enum_names(SurrogateKind) {
   return std::array{
       std::pair{SurrogateKind::triangle, "triangle"}, std::pair{SurrogateKind::sigmoid, "sigmoid"},
-      std::pair{SurrogateKind::arctan, "arctan"}, std::pair{SurrogateKind::rectangle, "rectangle"}};
+      std::pair{SurrogateKind::arctan, "arctan"}, std::pair{SurrogateKind::rectangle, "rectangle"},
+      std::pair{SurrogateKind::stdb, "stdb"}};
 }
 
 constexpr auto enum_names(Fire) {
@@ -34,6 +35,12 @@ constexpr auto enum_names(Reset) {
 constexpr auto enum_names(Propagation) {
   return std::array{std::pair{Propagation::instant, "instant"},
                     std::pair{Propagation::delayed, "delayed"}};
+}
+
+constexpr auto enum_names(Init) {
+  return std::array{std::pair{Init::xavier, "xavier"}, std::pair{Init::he_fan_in, "he-fan-in"},
+                    std::pair{Init::he_fan_out, "he-fan-out"}, std::pair{Init::vgg, "vgg"},
+                    std::pair{Init::pytorch, "pytorch"}};
 }
 
 constexpr auto variant_names(const StageSpec&) {
@@ -73,6 +80,7 @@ void visit_fields(Visitor& visit, SurrogateSpec& surrogate) {
   visit("alpha", surrogate.alpha);
   visit.optional("width", surrogate.width, SurrogateSpec{}.width);
   visit.optional("per_threshold", surrogate.per_threshold, SurrogateSpec{}.per_threshold);
+  visit.optional("decay", surrogate.decay, SurrogateSpec{}.decay);
 }
 
 template <class Visitor>
@@ -83,7 +91,9 @@ void visit_fields(Visitor& visit, NeuronSpec& neuron) {
   visit.optional("fire", neuron.fire, NeuronSpec{}.fire);
   visit("reset", neuron.reset);
   visit("detach_reset", neuron.detach_reset);
+  visit("floor", neuron.floor);
   visit("surrogate", neuron.surrogate);
+  visit.optional("neunorm_decay", neuron.neunorm_decay, NeuronSpec{}.neunorm_decay);
   visit.optional("dropout", neuron.dropout, NeuronSpec{}.dropout);
   visit.optional("dropout_per_step", neuron.dropout_per_step, NeuronSpec{}.dropout_per_step);
 }
@@ -125,6 +135,8 @@ void visit_fields(Visitor& visit, Readout& readout) {
   visit.optional("votes", readout.votes, usual.votes);
   visit.optional("synapse", readout.synapse, usual.synapse);
   visit.optional("leak", readout.leak, usual.leak);
+  visit.optional("leak_newest", readout.leak_newest, usual.leak_newest);
+  visit.optional("leak_gradient", readout.leak_gradient, usual.leak_gradient);
   visit("norm", readout.norm);
   visit("divide_by_steps", readout.divide_by_steps);
   visit.optional("bias", readout.bias, false);
@@ -178,6 +190,7 @@ template <class Visitor>
 void visit_fields(Visitor& visit, NetworkSpec& spec) {
   visit("steps", spec.steps, between(1, kMaxSteps));
   visit("propagation", spec.propagation);
+  visit.optional("init", spec.init, NetworkSpec{}.init);
   visit("input", spec.input);
   visit("stages", spec.stages);
 }

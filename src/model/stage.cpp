@@ -41,8 +41,7 @@ Stage::Stage(const StagePlan& plan, int64_t run_steps, Propagation propagation)
       neurons_(make_neurons(plan, propagation)) {}
 
 Buffer<float> Stage::no_state(const kernels::NeuronShape& shape) const {
-  return neurons_->has_state() ? Buffer<float>::zeros(shape.batch * shape.frame())
-                               : Buffer<float>();
+  return Buffer<float>::zeros(shape.batch * neurons_->state_size(plan_.output));
 }
 
 StageTrace Stage::forward(const Inputs& inputs, const StageNumbers& numbers,
@@ -99,8 +98,8 @@ std::vector<Buffer<float>> Stage::backward(const Inputs& inputs, StageTrace trac
   std::vector<Buffer<float>> at_inputs;
   const auto continue_in = [&](std::size_t b, RowGradientSums rows, Buffer<float> at_branch) {
     at_inputs.push_back(branches_[b].backward(
-        *inputs[b], std::move(trace.branches[b]), numbers.branches[b], options.mode,
-        std::move(rows), std::move(at_branch), gradients.branches[b], gradients.wants_input[b]));
+        *inputs[b], std::move(trace.branches[b]), numbers.branches[b], options, std::move(rows),
+        std::move(at_branch), gradients.branches[b], gradients.wants_input[b]));
   };
   if (branches_.size() == 1) {
     continue_in(0, std::move(sums), std::move(gradient));

@@ -14,6 +14,10 @@ int64_t active_steps_until(const NetworkSpec& spec, int64_t steps);
 /// divides by all steps, a shorter run by its own.
 float stopped_logit_scale(const NetworkSpec& spec, int64_t steps);
 
+/// Long runs are computed by windows of so many steps at most: the state is kept from window to
+/// window, and nothing else, so that their memory does not grow with the steps.
+inline constexpr int64_t kStepsPerWindow = 25;
+
 /// As many as keep the currents of the largest stage, over `steps` steps, within a quarter of a
 /// gigabyte.
 int64_t images_per_batch(const Network& network, int64_t steps);

@@ -1,8 +1,6 @@
 #include "bntt/zoo.h"
 
-#include <algorithm>
 #include <array>
-#include <cmath>
 #include <initializer_list>
 #include <string>
 #include <utility>
@@ -10,52 +8,10 @@
 #include "base/fail.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "model/zoo_parts.h"
 
 namespace bntt {
 namespace {
-
-constexpr double kMaxWidth = 64.0;
-
-/// The pieces that every network of the zoo is made of.
-class Parts {
- public:
-  explicit Parts(const ZooOptions& options) : options_(options) {
-    if (!(options.width > 0.0 && options.width <= kMaxWidth)) {
-      fail("width is {}, expected a number above 0 and at most {}", options.width, kMaxWidth);
-    }
-  }
-
-  Conv3x3 conv(int64_t channels) const {
-    return {scaled(channels), options_.norm, options_.neuron};
-  }
-  Dense dense(int64_t features) const { return {scaled(features), options_.norm, options_.neuron}; }
-  NetworkSpec chain(std::initializer_list<StageSpec> hidden) const {
-    return network(hidden, readout());
-  }
-
-  int64_t scaled(int64_t count) const {
-    return std::max<int64_t>(1, std::llround(static_cast<double>(count) * options_.width));
-  }
-  const NormSpec& norm() const { return options_.norm; }
-  const NeuronSpec& neuron() const { return options_.neuron; }
-  Readout readout() const {
-    return {.classes = options_.classes,
-            .norm = options_.readout_norm,
-            .divide_by_steps = options_.divide_by_steps,
-            .votes = options_.readout_votes,
-            .leak = options_.readout_leak};
-  }
-  NetworkSpec network(std::vector<StageSpec> hidden, const Readout& readout) const {
-    hidden.emplace_back(readout);
-    return {options_.input, options_.steps, options_.propagation, std::move(hidden)};
-  }
-
- private:
-  const ZooOptions& options_;
-};
-
-constexpr AvgPool kPool{.size = 2};
-constexpr AvgPool kGlobalPool{.size = 0};
 
 using Builder = NetworkSpec (*)(const ZooOptions&);
 constexpr std::array kZoo = {
@@ -63,8 +19,12 @@ constexpr std::array kZoo = {
     std::pair<const char*, Builder>{"vgg9", vgg9},
     std::pair<const char*, Builder>{"vgg11", vgg11},
     std::pair<const char*, Builder>{"vgg16", vgg16},
+    std::pair<const char*, Builder>{"rathi-vgg16", rathi_vgg16},
     std::pair<const char*, Builder>{"cao-net", cao_net},
     std::pair<const char*, Builder>{"dvs-net", dvs_net},
+    std::pair<const char*, Builder>{"cifarnet", cifarnet},
+    std::pair<const char*, Builder>{"plif-net", plif_net},
+    std::pair<const char*, Builder>{"tebn-vgg9", tebn_vgg9},
     std::pair<const char*, Builder>{"resnet19", resnet19},
     std::pair<const char*, Builder>{"resnet20", resnet20},
     std::pair<const char*, Builder>{"sew-resnet18", sew_resnet18},
@@ -74,7 +34,7 @@ constexpr std::array kZoo = {
 }  // namespace
 
 NetworkSpec vgg5(const ZooOptions& options) {
-  const Parts with(options);
+  const ZooParts with(options);
   return with.chain({
       with.conv(64), kPool,                   //
       with.conv(128), with.conv(128), kPool,  //
@@ -83,7 +43,7 @@ NetworkSpec vgg5(const ZooOptions& options) {
 }
 
 NetworkSpec vgg9(const ZooOptions& options) {
-  const Parts with(options);
+  const ZooParts with(options);
   return with.chain({
       with.conv(64), with.conv(64), kPool,                    //
       with.conv(128), with.conv(128), kPool,                  //
@@ -93,7 +53,7 @@ NetworkSpec vgg9(const ZooOptions& options) {
 }
 
 NetworkSpec vgg11(const ZooOptions& options) {
-  const Parts with(options);
+  const ZooParts with(options);
   return with.chain({
       with.conv(64), kPool,                         //
       with.conv(128), kPool,                        //
@@ -105,7 +65,7 @@ NetworkSpec vgg11(const ZooOptions& options) {
 }
 
 NetworkSpec vgg16(const ZooOptions& options) {
-  const Parts with(options);
+  const ZooParts with(options);
   return with.chain({
       with.conv(64),    with.conv(64),    kPool,                  //
       with.conv(128),   with.conv(128),   kPool,                  //
@@ -116,8 +76,20 @@ NetworkSpec vgg16(const ZooOptions& options) {
   });
 }
 
+NetworkSpec rathi_vgg16(const ZooOptions& options) {
+  const ZooParts with(options);
+  return with.chain({
+      with.conv(64),    with.conv(64),    kPool,                  //
+      with.conv(128),   with.conv(128),   kPool,                  //
+      with.conv(256),   with.conv(256),   with.conv(256), kPool,  //
+      with.conv(512),   with.conv(512),   with.conv(512), kPool,  //
+      with.conv(512),   with.conv(512),   with.conv(512),         //
+      with.dense(4096), with.dense(4096),                         //
+  });
+}
+
 NetworkSpec cao_net(const ZooOptions& options) {
-  const Parts with(options);
+  const ZooParts with(options);
   return with.chain({
       with.conv(64), kPool,  //
       with.conv(64), kPool,  //
@@ -127,7 +99,7 @@ NetworkSpec cao_net(const ZooOptions& options) {
 }
 
 NetworkSpec dvs_net(const ZooOptions& options) {
-  const Parts with(options);
+  const ZooParts with(options);
   return with.chain({
       with.conv(128), with.conv(256), kPool,  //
       with.conv(512), kPool,                  //
@@ -155,14 +127,12 @@ SynapseSpec conv(int64_t channels, int64_t kernel, int64_t stride) {
           .padding = kernel / 2};
 }
 
-constexpr SynapseSpec kIdentity{.kind = SynapseKind::identity};
-
 /// A residual network is written block by block; where the blocks stand is the same in all.
 class Residual {
  public:
   explicit Residual(const ZooOptions& options) : with(options) {}
 
-  const Parts with;
+  const ZooParts with;
 
   void add(const std::string& name, std::vector<BranchSpec> branches) {
     stages_.emplace_back(BranchedStage{name, std::move(branches), with.neuron()});
@@ -212,9 +182,10 @@ void add_basic_blocks(Residual& net, std::initializer_list<BlockGroup> groups,
                              .synapse = conv(outputs, 1, stride),
                              .norm = net.with.norm()}
                 : BranchSpec{.source = {before}, .synapse = kIdentity, .norm = {.kind = "none"}};
-        net.add(name,
-                {{.source = {name + "a"}, .synapse = conv(outputs, 3, 1), .norm = net.with.norm()},
-                 shortcut});
+        net.add(
+            name,
+            {{.source = {name + "a"}, .synapse = conv(outputs, 3, 1), .norm = net.with.last_norm()},
+             shortcut});
         before = name;
       });
 }
@@ -254,15 +225,14 @@ NetworkSpec sew_resnet18(const ZooOptions& options) {
       [&](const std::string& name, int64_t channels, int64_t stride, bool changes) {
         const int64_t outputs = net.with.scaled(channels);
         const auto add = [&](const std::string& stage, const Sources& source, int64_t kernel,
-                             int64_t step) {
-          net.add(stage, {{.source = source,
-                           .synapse = conv(outputs, kernel, step),
-                           .norm = net.with.norm()}});
+                             int64_t step, const NormSpec& norm) {
+          net.add(stage,
+                  {{.source = source, .synapse = conv(outputs, kernel, step), .norm = norm}});
         };
-        add(name + "a", before, 3, stride);
-        add(name, {name + "a"}, 3, 1);
+        add(name + "a", before, 3, stride, net.with.norm());
+        add(name, {name + "a"}, 3, 1, net.with.last_norm());
         if (changes) {
-          add(name + "s", before, 1, stride);
+          add(name + "s", before, 1, stride, net.with.norm());
           before = {name + "s"};
         }
         before.push_back(name);
@@ -294,10 +264,11 @@ NetworkSpec ms_resnet18(const ZooOptions& options) {
                                  .synapse = conv(outputs, 1, stride),
                                  .norm = net.with.norm()}
                     : BranchSpec{.source = {current}, .synapse = kIdentity, .norm = no_norm};
-        net.add(name,
-                {{.source = {name + "a"}, .synapse = conv(outputs, 3, 1), .norm = net.with.norm()},
-                 shortcut},
-                none);
+        net.add(
+            name,
+            {{.source = {name + "a"}, .synapse = conv(outputs, 3, 1), .norm = net.with.last_norm()},
+             shortcut},
+            none);
         current = name;
       });
   net.add("last", {{.source = {current}, .synapse = kIdentity, .norm = no_norm}});

@@ -157,8 +157,8 @@ void TorchNetwork::add_stage(Stage stage, const std::vector<BranchSpec>& branche
     first->register_module("branch" + std::to_string(b + 1), stage.branches[b].module);
   }
   if (!stage.readout) {
-    stage.neurons =
-        first->register_module("neuron", TorchNeurons(stage.neuron, propagation_, options_.dtype));
+    stage.neurons = first->register_module(
+        "neuron", TorchNeurons(stage.neuron, first->output(), propagation_, options_.dtype));
   }
   stages_.push_back(std::move(stage));
 }
@@ -200,9 +200,14 @@ TorchResult TorchNetwork::forward(const torch::Tensor& input, NormMode mode,
     if (stage.readout) {
       result.step_logits =
           drive.flatten(2).unflatten(2, {readout_.classes, readout_.votes}).mean(3);
+      const double leak = readout_.leak;
+      const auto leaked = [&](const torch::Tensor& voltage) {
+        return readout_.leak_gradient ? leak * voltage : voltage - (1.0 - leak) * voltage.detach();
+      };
       torch::Tensor voltage = torch::zeros_like(result.step_logits[0]);
       for (int64_t i = 0; i < active_steps_; ++i) {
-        voltage = static_cast<double>(readout_.leak) * voltage + result.step_logits[i];
+        const torch::Tensor& newest = result.step_logits[i];
+        voltage = readout_.leak_newest ? leaked(voltage + newest) : leaked(voltage) + newest;
       }
       result.logits = readout_.divide_by_steps ? voltage / static_cast<double>(steps_) : voltage;
     } else {

@@ -10,10 +10,12 @@ namespace bntt {
 /// time. Throws Error for a kind that is not written here.
 class TorchNeuronsImpl : public torch::nn::Module {
  public:
-  TorchNeuronsImpl(const NeuronSpec& spec, Propagation propagation, torch::Dtype dtype);
+  TorchNeuronsImpl(const NeuronSpec& spec, const MapShape& map, Propagation propagation,
+                   torch::Dtype dtype);
 
   struct Run {
-    torch::Tensor membrane;  ///< as compared with the threshold; undefined without one
+    torch::Tensor membrane;  ///< as compared with the threshold; undefined where the output is not
+                             ///< spikes
     torch::Tensor output;
   };
   /// `drive`: the normalised current [step, batch, channel, y, x]. With `imposed` (defined) those
@@ -23,11 +25,14 @@ class TorchNeuronsImpl : public torch::nn::Module {
   /// The membrane after a step in which nothing fires: λu + y, or u + k (y − u).
   torch::Tensor integrate(const torch::Tensor& membrane, const torch::Tensor& drive) const;
 
-  torch::Tensor a;  ///< of plif: k = sigmoid(a)
+  torch::Tensor a;       ///< of plif: k = sigmoid(a)
+  torch::Tensor weight;  ///< of neunorm: w [channel, y, x]
 
  private:
   Run run_instant(const torch::Tensor& drive, const torch::Tensor& imposed) const;
   Run run_delayed(const torch::Tensor& drive, const torch::Tensor& imposed) const;
+  Run run_lee(const torch::Tensor& drive, const torch::Tensor& imposed) const;
+  torch::Tensor normalised(const torch::Tensor& spikes) const;
 
   NeuronSpec spec_;
   Propagation propagation_;

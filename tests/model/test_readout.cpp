@@ -51,6 +51,29 @@ TEST(Readouts, VoltagesLeak) {
   EXPECT_THAT(numbers(network.logits(state)), ElementsAre(0.5F, 0.5F));
 }
 
+// m ← (m + y)/2: 1/2, 1/2, 1/4 and 0, 0, 1/4; forward only, every step's gradient is whole.
+TEST(Readouts, LeakTheNewestCurrentToo) {
+  Readout readout{.classes = 2,
+                  .divide_by_steps = false,
+                  .votes = 2,
+                  .synapse = kIdentity,
+                  .leak = 0.5F,
+                  .leak_newest = true};
+  const auto input_gradient = [&](const Readout& of) {
+    Network network(counting(of), 1);
+    Trace trace = network.forward(votes_cast(), NormMode::batch);
+    EXPECT_THAT(numbers(trace.logits), ElementsAre(0.25F, 0.25F));
+    Buffer<float> at_input;
+    Buffer<float> ones(2);
+    ones.fill(1.0F);
+    network.backward(std::move(trace), ones, &at_input);
+    return std::vector<float>{at_input[0], at_input[4], at_input[8]};  // of place 0 at every step
+  };
+  EXPECT_THAT(input_gradient(readout), ElementsAre(0.0625F, 0.125F, 0.25F));
+  readout.leak_gradient = false;
+  EXPECT_THAT(input_gradient(readout), ElementsAre(0.5F, 0.5F, 0.5F));
+}
+
 TEST(Readouts, LeakWhileTheirSynapsesRest) {
   const Readout leaky{
       .classes = 2, .divide_by_steps = false, .votes = 2, .synapse = kIdentity, .leak = 0.5F};

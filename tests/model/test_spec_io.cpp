@@ -48,18 +48,28 @@ std::string any_spiking_neuron() {
   return *rc::gen::elementOf(names);
 }
 
+std::optional<float> any_floor(const std::string& neuron) {
+  if (neuron.starts_with("lee")) return std::nullopt;
+  return any<std::optional<float>>({std::nullopt, 0.0F, -positive()});
+}
+
 NeuronSpec any_neuron(bool ann) {
-  return {.kind = ann ? "relu" : any_spiking_neuron(),
+  const std::string kind = ann ? "relu" : any_spiking_neuron();
+  return {.kind = kind,
           .leak = 0.99F * fraction(),
           .threshold = positive(),
           .fire = any({Fire::gt, Fire::ge}),
           .reset = any({Reset::soft, Reset::hard}),
           .detach_reset = *rc::gen::arbitrary<bool>(),
+          .floor = any_floor(kind),
           .surrogate = {.kind = any({SurrogateKind::triangle, SurrogateKind::sigmoid,
-                                     SurrogateKind::arctan, SurrogateKind::rectangle}),
+                                     SurrogateKind::arctan, SurrogateKind::rectangle,
+                                     SurrogateKind::stdb}),
                         .alpha = positive(),
                         .width = any({0.0F, positive()}),
-                        .per_threshold = *rc::gen::arbitrary<bool>()},
+                        .per_threshold = *rc::gen::arbitrary<bool>(),
+                        .decay = any({0.01F, positive()})},
+          .neunorm_decay = any({0.9F, 0.99F * fraction()}),
           .dropout = any({0.0F, 0.99F * fraction()}),
           .dropout_per_step = *rc::gen::arbitrary<bool>()};
 }
@@ -96,6 +106,7 @@ NetworkSpec any_network() {
   NetworkSpec spec;
   spec.input = {count(1, 5), count(8, 20), count(8, 20)};
   spec.steps = ann ? 1 : count(8, 100);
+  spec.init = any({Init::xavier, Init::he_fan_in, Init::he_fan_out, Init::vgg, Init::pytorch});
   const bool branched = *rc::gen::arbitrary<bool>();
   if (branched) add_branches(spec, count(1, 100), ann);
   if (!ann && !branched) spec.propagation = any({Propagation::instant, Propagation::delayed});
@@ -110,7 +121,9 @@ NetworkSpec any_network() {
                                    .norm = any_norm(),
                                    .divide_by_steps = *rc::gen::arbitrary<bool>(),
                                    .votes = count(1, 5),
-                                   .leak = fraction()});
+                                   .leak = fraction(),
+                                   .leak_newest = *rc::gen::arbitrary<bool>(),
+                                   .leak_gradient = *rc::gen::arbitrary<bool>()});
   return spec;
 }
 

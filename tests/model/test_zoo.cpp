@@ -31,6 +31,9 @@ TEST(Zoo, HasThePublishedWidths) {
               ElementsAre(64, 128, 256, 256, 512, 512, 512, 512, 4096, 100));
   EXPECT_THAT(widths(vgg16({})), ElementsAre(64, 64, 128, 128, 256, 256, 256, 512, 512, 512, 512,
                                              512, 512, 4096, 4096, 10));
+  EXPECT_EQ(widths(rathi_vgg16({})), widths(vgg16({})));
+  EXPECT_EQ(plan_stages(rathi_vgg16({})).at(13).branches.front().fan_in, 512 * 2 * 2)
+      << "no fifth pool";
   EXPECT_THAT(widths(cao_net({.input = {1, 28, 28}})), ElementsAre(64, 64, 64, 64, 10));
   EXPECT_THAT(widths(dvs_net({.input = {2, 42, 42}})),
               ElementsAre(128, 256, 512, 1024, 512, 1024, 512, 10));

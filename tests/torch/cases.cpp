@@ -180,6 +180,8 @@ std::string name_of(SurrogateKind kind) {
       return "arctan";
     case SurrogateKind::rectangle:
       return "rectangle";
+    case SurrogateKind::stdb:
+      return "stdb";
   }
   return "unknown";
 }

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include "cases.h"
@@ -11,9 +12,15 @@
 namespace bntt {
 namespace {
 
-constexpr double kForwardTolerance = 1e-5;
-constexpr double kThresholdTolerance = 1e-5;
-constexpr double kGradientTolerance = 1e-4;
+/// Also where currents are kept as bf16.
+Buffer<float> current_in(const BranchTrace& trace) {
+  if (trace.half_current.empty()) return trace.current;
+  Buffer<float> current(trace.half_current.size());
+  for (int64_t i = 0; i < current.size(); ++i) {
+    current[i] = std::bit_cast<float>(static_cast<uint32_t>(trace.half_current[i]) << 16);
+  }
+  return current;
+}
 
 std::vector<torch::Tensor> spikes_of(const Trace& trace, torch::Dtype dtype) {
   std::vector<torch::Tensor> spikes;
@@ -46,8 +53,11 @@ double relative_error(const torch::Tensor& ours, const torch::Tensor& oracle) {
 }
 
 ImposedRun::ImposedRun(Network& network, const Signal& input, NormMode mode,
-                       const DropoutDraws* dropout)
-    : network_(network), oracle_(network.spec()), statistics_before_(network.statistics()) {
+                       const DropoutDraws* dropout, const Tolerances& tolerances)
+    : network_(network),
+      tolerances_(tolerances),
+      oracle_(network.spec()),
+      statistics_before_(network.statistics()) {
   oracle_.load(network);
   trace_ = network.forward(input, mode, Keep::everything, dropout);
   input_ = to_tensor(input, oracle_.dtype()).requires_grad_();
@@ -74,7 +84,7 @@ void ImposedRun::expect_forward_agrees() const {
   expect_statistics_agree();
   const torch::Tensor logits =
       to_tensor(trace_.logits, batch, {result_.logits.size(1), 1, 1}, oracle_.dtype());
-  EXPECT_LT(relative_error(logits.view_as(result_.logits), result_.logits), kForwardTolerance);
+  EXPECT_LT(relative_error(logits.view_as(result_.logits), result_.logits), tolerances_.forward);
   EXPECT_GT(result_.logits.norm().item<double>(), 0.0);
 }
 
@@ -86,9 +96,9 @@ void ImposedRun::expect_branches_agree(std::size_t stage) const {
     const BranchTrace& trace = trace_.stages[stage].branches[b];
     const torch::Tensor& expected = result_.stages[stage].currents[b];
     const torch::Tensor current =
-        to_tensor(trace.current, input_.size(1), plan.output, oracle_.dtype());
+        to_tensor(current_in(trace), input_.size(1), plan.output, oracle_.dtype());
     EXPECT_EQ(current.size(0), trace.current_constant ? 1 : plan.active_steps);
-    EXPECT_LT(relative_error(current.expand_as(expected), expected), kForwardTolerance);
+    EXPECT_LT(relative_error(current.expand_as(expected), expected), tolerances_.forward);
   }
 }
 
@@ -96,7 +106,7 @@ void ImposedRun::expect_output_agrees(std::size_t stage) const {
   const TorchStageResult& oracle = result_.stages[stage];
   const torch::Tensor ours = to_tensor(trace_.stages[stage].output, oracle_.dtype());
   if (!oracle.membrane.defined()) {
-    EXPECT_LT(relative_error(ours, oracle.output), kForwardTolerance);
+    EXPECT_LT(relative_error(ours, oracle.output), tolerances_.forward);
     return;
   }
   const double density = ours.mean().item<double>();
@@ -105,7 +115,7 @@ void ImposedRun::expect_output_agrees(std::size_t stage) const {
   const double threshold = network_.stages()[stage].neuron.threshold;
   const torch::Tensor contradicts = (oracle.membrane > threshold) != (ours > 0.5);
   const torch::Tensor distance = (oracle.membrane - threshold).abs();
-  EXPECT_LE((distance * contradicts).max().item<double>(), kThresholdTolerance);
+  EXPECT_LE((distance * contradicts).max().item<double>(), tolerances_.threshold);
 }
 
 void ImposedRun::expect_statistics_agree() const {
@@ -115,7 +125,7 @@ void ImposedRun::expect_statistics_agree() const {
     const Statistic& statistic = network_.statistics()[i];
     SCOPED_TRACE(statistic.name);
     const torch::Tensor ours = to_tensor(statistic, statistic.value, oracle_.dtype());
-    EXPECT_LT(relative_error(ours, buffers[statistic.name]), kForwardTolerance);
+    EXPECT_LT(relative_error(ours, buffers[statistic.name]), tolerances_.forward);
     const torch::Tensor before = to_tensor(statistic, statistics_before_[i].value, oracle_.dtype());
     if (ours.dim() == 1) {
       EXPECT_EQ((ours != before).any().item<bool>(), trace_.mode == NormMode::batch);
@@ -160,7 +170,7 @@ void ImposedRun::expect_backward_agrees(const Buffer<float>& logits_gradient,
   const torch::Tensor ours =
       to_tensor(input_gradient, input_.size(1), network_.spec().input, oracle_.dtype());
   EXPECT_GT(input_.grad().norm().item<double>(), 0.0);
-  EXPECT_LT(relative_error(ours, input_.grad()), kGradientTolerance) << "gradient of the input";
+  EXPECT_LT(relative_error(ours, input_.grad()), tolerances_.gradient) << "gradient of the input";
 }
 
 torch::Tensor ImposedRun::current_of_cancelled_bias(const Parameter& parameter) const {
@@ -188,7 +198,7 @@ void ImposedRun::expect_gradient_agrees(const Parameter& parameter,
   // The gradient of a single number, as neurons have it, is a sum of terms of both signs over all
   // neurons and steps, which cancel.
   const double cancelling = parameter.value.size() == 1 ? 50.0 : 1.0;
-  EXPECT_LT(relative_error(ours, gradient), cancelling * kGradientTolerance);
+  EXPECT_LT(relative_error(ours, gradient), cancelling * tolerances_.gradient);
   const bool of_steps = parameter.name.ends_with(".step_scale") ||
                         (parameter.group != ParameterGroup::weight && ours.dim() == 2);
   if (!of_steps) return;
@@ -204,7 +214,7 @@ void ImposedRun::expect_cancelled(const torch::Tensor& bias_gradient,
   const torch::Tensor size = current_gradient.abs().sum({0, 1, 3, 4});
   const double largest = size.max().item<double>();
   EXPECT_GT(largest, 0.0);
-  EXPECT_LT(bias_gradient.abs().max().item<double>(), kForwardTolerance * largest);
+  EXPECT_LT(bias_gradient.abs().max().item<double>(), tolerances_.forward * largest);
 }
 
 void ImposedRun::expect_all_agrees() {

@@ -4,15 +4,23 @@
 
 namespace bntt {
 
+/// How far our numbers may be from the oracle's, as a part of their norm; membranes that
+/// contradict our spikes from the threshold, as a number.
+struct Tolerances {
+  double forward = 1e-5;
+  double threshold = 1e-5;
+  double gradient = 1e-4;
+};
+
 /// One forward pass of ours, and the oracle's on the same numbers with our spikes imposed, so that
 /// a membrane that rounds to the other side of the threshold cannot send the two apart.
 class ImposedRun {
  public:
   /// Runs both; with NormMode::batch, the network's running statistics move on.
   ImposedRun(Network& network, const Signal& input, NormMode mode,
-             const DropoutDraws* dropout = nullptr);
+             const DropoutDraws* dropout = nullptr, const Tolerances& tolerances = {});
 
-  /// Spikes on the right side of the threshold or within 1e-5 of it; currents, real-valued outputs,
+  /// Spikes on the right side of the threshold or near it; currents, real-valued outputs,
   /// running statistics and logits equal; every spiking stage both fires and rests somewhere.
   void expect_forward_agrees() const;
 
@@ -40,6 +48,7 @@ class ImposedRun {
   torch::Tensor current_of_cancelled_bias(const Parameter& parameter) const;
 
   Network& network_;
+  Tolerances tolerances_;
   TorchNetwork oracle_;
   std::vector<Statistic> statistics_before_;
   Trace trace_;

@@ -1,9 +1,9 @@
 #include <gtest/gtest.h>
 #include <torch/torch.h>
 
+#include "bntt/optimizer.h"
 #include "bntt/zoo.h"
 #include "cases.h"
-#include "train/optimizer.h"
 
 namespace bntt {
 namespace {
@@ -14,9 +14,9 @@ constexpr int kSteps = 12;
 /// The same gradients for ours and for PyTorch's optimiser, a new draw at every step.
 class BothOptimizers {
  public:
-  BothOptimizers(const std::string& kind, const OptimizerOptions& options)
+  explicit BothOptimizers(const OptimizerOptions& options)
       : network_(vgg5({.input = {1, 8, 8}, .steps = 3, .width = 0.05}), /*seed=*/1),
-        ours_(make_optimizer(kind, network_, options)) {
+        ours_(make_optimizer(network_, options)) {
     for (const Parameter& parameter : network_.parameters()) {
       theirs_.push_back(tensor_of(parameter.value).requires_grad_());
     }
@@ -51,7 +51,7 @@ class BothOptimizers {
 };
 
 TEST(Optimizers, SgdIsPytorchs) {
-  BothOptimizers both("sgd", {.momentum = 0.8, .weight_decay = 0.02});
+  BothOptimizers both({.kind = "sgd", .momentum = 0.8, .weight_decay = 0.02});
   torch::optim::SGD sgd(both.theirs(),
                         torch::optim::SGDOptions(kRate).momentum(0.8).weight_decay(0.02));
   both.expect_same_numbers(sgd);
@@ -60,9 +60,12 @@ TEST(Optimizers, SgdIsPytorchs) {
 TEST(Optimizers, AdamIsPytorchs) {
   for (const bool amsgrad : {false, true}) {
     SCOPED_TRACE(amsgrad ? "amsgrad" : "adam");
-    BothOptimizers both(
-        "adam",
-        {.weight_decay = 0.02, .beta1 = 0.8, .beta2 = 0.95, .epsilon = 1e-4, .amsgrad = amsgrad});
+    BothOptimizers both({.kind = "adam",
+                         .weight_decay = 0.02,
+                         .beta1 = 0.8,
+                         .beta2 = 0.95,
+                         .epsilon = 1e-4,
+                         .amsgrad = amsgrad});
     torch::optim::Adam adam(both.theirs(), torch::optim::AdamOptions(kRate)
                                                .betas({0.8, 0.95})
                                                .eps(1e-4)

@@ -52,11 +52,46 @@ TEST_P(EverySurrogate, AgreesWithOracle) {
 INSTANTIATE_TEST_SUITE_P(
     Oracle, EverySurrogate,
     testing::Combine(testing::Values(SurrogateKind::triangle, SurrogateKind::sigmoid,
-                                     SurrogateKind::arctan, SurrogateKind::rectangle),
+                                     SurrogateKind::arctan, SurrogateKind::rectangle,
+                                     SurrogateKind::stdb),
                      testing::ValuesIn(kPropagations)),
     [](const auto& test) {
       return name_of(std::get<0>(test.param)) + "_" + name_of(std::get<1>(test.param));
     });
+
+// A decay that tells the steps of a short run apart, and a neuron's first spike from its others.
+TEST(Oracle, SpikeTimesInTheSurrogate) {
+  for (const Propagation propagation : kPropagations) {
+    for (const float decay : {0.002F, 0.3F}) {
+      SCOPED_TRACE(name_of(propagation) + (decay > 0.1F ? " fast" : " slow"));
+      expect_agreement_in_both_modes(
+          small_network({.neuron = {.threshold = 0.6F,
+                                    .surrogate = {.kind = SurrogateKind::stdb,
+                                                  .per_threshold = true,
+                                                  .decay = decay}},
+                         .propagation = propagation,
+                         .steps = steps_of(propagation)}));
+    }
+  }
+}
+
+TEST(Oracle, FloorUnderTheMembrane) {
+  for (const Propagation propagation : kPropagations) {
+    for (const Reset reset : {Reset::soft, Reset::hard}) {
+      for (const float floor : {0.0F, -0.4F}) {
+        SCOPED_TRACE(name_of(propagation) + " " + name_of(reset) +
+                     (floor < 0.0F ? " below 0" : " at 0"));
+        expect_agreement_in_both_modes(
+            small_network({.neuron = {.reset = reset,
+                                      .detach_reset = false,
+                                      .floor = floor,
+                                      .surrogate = {.kind = SurrogateKind::arctan}},
+                           .propagation = propagation,
+                           .steps = steps_of(propagation)}));
+      }
+    }
+  }
+}
 
 // Every stage has another threshold, whose inverse is a factor of the surrogate.
 TEST(Oracle, ThresholdsOfTheirOwn) {

@@ -26,10 +26,11 @@ torch::Tensor oracle_loss(const LossOptions& options, const ImposedRun& run,
                           const torch::Tensor& labels) {
   const torch::Tensor& logits = run.oracle_logits();
   if (options.kind == "cross-entropy") return cross_entropy_of(logits, labels, options.smoothing);
-  if (options.kind == "mse") {
+  if (options.kind == "mse" || options.kind == "sse") {
     const torch::Tensor target = (1.0 - options.smoothing) * torch::one_hot(labels, kClasses) +
                                  options.smoothing / static_cast<double>(kClasses);
-    return torch::mse_loss(logits, target.to(torch::kFloat64));
+    const auto reduction = options.kind == "sse" ? at::Reduction::Sum : at::Reduction::Mean;
+    return torch::mse_loss(logits, target.to(torch::kFloat64), reduction);
   }
   if (options.kind == "tet") {
     const torch::Tensor& steps = run.oracle_step_logits();

@@ -9,6 +9,9 @@
 namespace bntt {
 
 // Neurons that nobody but the table needs to know have no header.
+std::unique_ptr<Neurons> make_lee(const StagePlan& plan, Propagation propagation);
+std::unique_ptr<Neurons> make_lee_if(const StagePlan& plan, Propagation propagation);
+std::unique_ptr<Neurons> make_neunorm(const StagePlan& plan, Propagation propagation);
 std::unique_ptr<Neurons> make_plif(const StagePlan& plan, Propagation propagation);
 
 namespace {
@@ -29,6 +32,11 @@ constexpr NeuronEntry kNeurons[] = {
     {"if", "integrate-and-fire: no leak", make_without_leak},
     {"relu", "those of an ANN: one step, real values", make<Relu>},
     {"plif", "leaky integrate-and-fire whose leak is learned, one per stage", make_plif},
+    {"lee", "leaky integrate-and-fire; a current's gradient is that of the next spike (Lee 2020)",
+     make_lee},
+    {"lee-if", "the same without leak: those of Lee's pools", make_lee_if},
+    {"neunorm", "lif whose output is normalised by its pixel's spikes (NeuNorm): real values",
+     make_neunorm},
     {"none", "hand their current on as real values", make<Passing>},
 };
 

@@ -35,10 +35,10 @@ class Neurons {
       std::span<const Parameter> /*parameters*/) const {
     return std::nullopt;
   }
-  /// Floats of state per neuron.
-  virtual bool has_state() const { return true; }
+  /// Floats of state of an image. Unless a kind says otherwise, its membranes [y, x, channel].
+  virtual int64_t state_size(const MapShape& map) const { return map.size(); }
 
-  /// Runs the window; `carry` [batch, y, x, channel] is the state before and after it.
+  /// Runs the window; `carry` [batch, state] is the state before and after it.
   virtual Signal forward(const NeuronInput& input, std::span<const Parameter> parameters,
                          float* carry) const = 0;
 

@@ -9,7 +9,7 @@ class Passing final : public Neurons {
  public:
   Passing(const StagePlan& plan, Propagation /*propagation*/) : map_(plan.output) {}
 
-  bool has_state() const override { return false; }
+  int64_t state_size(const MapShape& /*map*/) const override { return 0; }
   Signal forward(const NeuronInput& input, std::span<const Parameter> parameters,
                  float* carry) const override;
   void backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,

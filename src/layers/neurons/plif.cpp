@@ -53,7 +53,7 @@ double sum_of_block(const NeuronInput& input, const kernels::Dynamics& dynamics,
       }
       const float drive = row.add_to(0.0F, pixel, shape.channels, c);
       sum += of_step[i] * (drive - factor * left);
-      membrane[i] = row.add_to(carry, pixel, shape.channels, c);
+      membrane[i] = dynamics.membrane(row.add_to(carry, pixel, shape.channels, c));
     }
   }
   return sum;

@@ -23,7 +23,7 @@ void Spiking::backward(const NeuronInput& input, const kernels::SpikeGradient& a
                        RowGradientSums& sums) const {
   const kernels::NeuronShape& shape = input.shape;
   const kernels::Dynamics dynamics = current_dynamics(parameters);
-  const int64_t scratch_size = kernels::backward_scratch(shape, pixels_per_block(shape));
+  const int64_t scratch_size = kernels::backward_scratch(shape, dynamics, pixels_per_block(shape));
   for_each_row_block(
       shape, sums, [&](const kernels::PixelBlock& block, const kernels::GradientSums& row_sums) {
         float* scratch = thread_scratch(ScratchSlot::membrane, scratch_size);

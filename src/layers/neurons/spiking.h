@@ -14,7 +14,7 @@ class Spiking : public Neurons {
     return current_dynamics(parameters);
   }
   Signal forward(const NeuronInput& input, std::span<const Parameter> parameters,
-                 float* carry) const final;
+                 float* carry) const override;
   void backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
                 std::span<Parameter> parameters, float* gradient,
                 RowGradientSums& sums) const override;

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "bntt/batch_norms.h"
+#include "layers/norms/norm_checks.h"
 
 namespace bntt {
 namespace {
@@ -49,13 +50,16 @@ std::vector<StatisticDeclaration> BatchNorm::statistics() const {
 
 NormTrace BatchNorm::from_batch(const RowMoments& moments, int64_t first_step,
                                 std::span<Statistic> statistics) const {
+  expect_moments(moments, channels());
   const int64_t steps = moments.split.steps;
+  const int64_t last_row = checked_row(first_step + steps - 1, statistics_per_step());
+  expect_statistics(statistics, 2, last_row + channels());
   const int64_t group_steps = all_steps_together() ? steps : 1;
   Buffer<float>& running_mean = statistics[0].value;
   Buffer<float>& running_variance = statistics[1].value;
   NormTrace trace{1, Buffer<float>(steps * channels()), Buffer<float>(steps * channels())};
   for (int64_t begin = 0; begin < steps; begin += group_steps) {
-    const int64_t row = row_at(first_step + begin, statistics_per_step());
+    const int64_t row = checked_row(first_step + begin, statistics_per_step());
     for (int64_t c = 0; c < channels(); ++c) {
       const GroupMoments group = merge(moments, begin, begin + group_steps, c);
       const double variance = group.squared_deviations / group.samples;
@@ -75,12 +79,15 @@ NormTrace BatchNorm::from_batch(const RowMoments& moments, int64_t first_step,
 
 NormTrace BatchNorm::from_running(const RowMoments& moments, int64_t first_step,
                                   std::span<const Statistic> statistics) const {
+  expect_split(moments.split, channels());
   const int64_t steps = moments.split.steps;
+  const int64_t last_row = checked_row(first_step + steps - 1, statistics_per_step());
+  expect_statistics(statistics, 2, last_row + channels());
   const Buffer<float>& running_mean = statistics[0].value;
   const Buffer<float>& running_variance = statistics[1].value;
   NormTrace trace{1, Buffer<float>(steps * channels()), Buffer<float>(steps * channels())};
   for (int64_t step = 0; step < steps; ++step) {
-    const int64_t row = row_at(first_step + step, statistics_per_step());
+    const int64_t row = checked_row(first_step + step, statistics_per_step());
     for (int64_t c = 0; c < channels(); ++c) {
       trace.mean[step * channels() + c] = running_mean[row + c];
       trace.inverse_deviation[step * channels() + c] = static_cast<float>(
@@ -97,8 +104,10 @@ NormTrace BatchNorm::from_running(const RowMoments& moments, int64_t first_step,
 NormGradient BatchNorm::backward(const NormTrace& trace, const RowGradientSums& sums,
                                  int64_t first_step, NormMode mode,
                                  std::span<Parameter> parameters) const {
+  expect_sums(sums, channels());
   const RowSplit& split = sums.split;
   const int64_t steps = split.steps;
+  expect_trace(trace, steps, 1, channels());
   const int64_t group_steps = all_steps_together() ? steps : 1;
   NormGradient result{Buffer<float>(steps * channels()), Buffer<float>::zeros(steps * channels()),
                       Buffer<float>::zeros(steps * channels())};

@@ -2,7 +2,19 @@
 
 #include <cmath>
 
+#include "base/fail.h"
+#include "layers/norms/norm_checks.h"
+
 namespace bntt {
+namespace {
+
+void expect_single_images(const RowSplit& split) {
+  if (split.images_per_row != 1) {
+    fail("norm 'layer': rows of {} images, expected single ones", split.images_per_row);
+  }
+}
+
+}  // namespace
 
 NormTrace LayerNorm::from_batch(const RowMoments& moments, int64_t first_step,
                                 std::span<Statistic> statistics) const {
@@ -11,6 +23,8 @@ NormTrace LayerNorm::from_batch(const RowMoments& moments, int64_t first_step,
 
 NormTrace LayerNorm::from_running(const RowMoments& moments, int64_t /*first_step*/,
                                   std::span<const Statistic> /*statistics*/) const {
+  expect_moments(moments, channels());
+  expect_single_images(moments.split);
   const RowSplit& split = moments.split;
   const auto pixels = static_cast<double>(split.pixels);
   NormTrace trace{split.batch, Buffer<float>(split.size()), Buffer<float>(split.size())};
@@ -40,7 +54,10 @@ NormTrace LayerNorm::from_running(const RowMoments& moments, int64_t /*first_ste
 NormGradient LayerNorm::backward(const NormTrace& trace, const RowGradientSums& sums,
                                  int64_t first_step, NormMode /*mode*/,
                                  std::span<Parameter> parameters) const {
+  expect_sums(sums, channels());
+  expect_single_images(sums.split);
   const RowSplit& split = sums.split;
+  expect_trace(trace, split.steps, split.batch, channels());
   const auto samples = static_cast<double>(split.pixels * channels());
   NormGradient result{Buffer<float>(split.size()), Buffer<float>(split.size()),
                       Buffer<float>(split.size())};

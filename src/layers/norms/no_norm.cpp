@@ -3,11 +3,13 @@
 #include <algorithm>
 
 #include "base/fail.h"
+#include "layers/norms/norm_checks.h"
 
 namespace bntt {
 namespace {
 
 NormTrace identity(const RowSplit& split) {
+  expect_split(split, split.channels);
   const int64_t size = split.steps * split.channels;
   NormTrace trace{1, Buffer<float>::zeros(size), Buffer<float>(size)};
   trace.inverse_deviation.fill(1.0F);

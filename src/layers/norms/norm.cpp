@@ -6,10 +6,11 @@
 #include "bntt/batch_norms.h"
 #include "layers/norms/layer_norm.h"
 #include "layers/norms/no_norm.h"
+#include "layers/norms/norm_checks.h"
 
 namespace bntt {
 
-// Norms that nobody but the table needs to know have no header.
+// Norms that only the table refers to have no header.
 std::unique_ptr<Norm> make_tdbn(const NormSpec& spec, const NormPlace& place);
 std::unique_ptr<Norm> make_tebn(const NormSpec& spec, const NormPlace& place);
 
@@ -35,6 +36,21 @@ std::vector<NormEntry>& norms() {
   return all;
 }
 
+/// A row of γ, and of β where there is a shift, for the affine maps below.
+void expect_rows(std::span<const Parameter> parameters, bool shift, int64_t end, bool gradients) {
+  const std::size_t count = shift ? 2 : 1;
+  if (parameters.size() < count) {
+    fail("norm: {} parameters, expected at least {}", parameters.size(), count);
+  }
+  for (const Parameter& parameter : parameters.first(count)) {
+    const int64_t size = (gradients ? parameter.gradient : parameter.value).size();
+    if (size < end) {
+      fail("norm: {} of '{}' has {} numbers, expected at least {}",
+           gradients ? "the gradient" : "the value", parameter.name, size, end);
+    }
+  }
+}
+
 }  // namespace
 
 std::span<const NormEntry> norm_table() { return norms(); }
@@ -54,10 +70,21 @@ void register_norm(NormEntry entry) {
 }
 
 std::unique_ptr<Norm> make_norm(const NormSpec& spec, const NormPlace& place) {
+  if (place.channels < 1 || place.run_steps < 1 || place.branches < 1) {
+    fail("norm '{}': {} channels, {} steps and {} branches, expected at least 1 each",
+         excerpt(spec.kind), place.channels, place.run_steps, place.branches);
+  }
   std::unique_ptr<Norm> norm =
       find_kind<NormEntry>("norm", spec.kind, norm_table()).make(spec, place);
   if (norm == nullptr) fail("norm '{}': was not made", spec.kind);
   return norm;
+}
+
+int64_t Norm::checked_row(int64_t run_step, bool per_step) const {
+  if (run_step < 0 || run_step >= place_.run_steps) {
+    fail("norm: step {} is out of range, expected 0 to {}", run_step, place_.run_steps - 1);
+  }
+  return row_at(run_step, per_step);
 }
 
 std::vector<int64_t> Norm::rows_shape(bool per_step) const {
@@ -79,14 +106,16 @@ std::vector<ParameterDeclaration> Norm::parameters() const {
 
 void Norm::affine(int64_t run_step, std::span<const Parameter> parameters,
                   const StepAffine& result) const {
-  const int64_t row = row_at(run_step, affine_per_step());
+  const int64_t row = checked_row(run_step, affine_per_step());
+  expect_rows(parameters, has_shift(), row + channels(), false);
   std::copy_n(parameters[0].value.data() + row, channels(), result.gain);
   if (has_shift()) std::copy_n(parameters[1].value.data() + row, channels(), result.shift);
 }
 
 void Norm::add_gradient(int64_t run_step, const StepAffineGradient& gradient,
                         std::span<Parameter> parameters) const {
-  const int64_t row = row_at(run_step, affine_per_step());
+  const int64_t row = checked_row(run_step, affine_per_step());
+  expect_rows(parameters, has_shift(), row + channels(), true);
   for (int64_t c = 0; c < channels(); ++c) parameters[0].gradient[row + c] += gradient.gain[c];
   if (!has_shift()) return;
   for (int64_t c = 0; c < channels(); ++c) parameters[1].gradient[row + c] += gradient.shift[c];
@@ -95,6 +124,12 @@ void Norm::add_gradient(int64_t run_step, const StepAffineGradient& gradient,
 // y = gain (x − μ)/√(σ² + ε) + β: scale = gain/√(σ² + ε), shift = β − μ · scale.
 void Norm::fold(int64_t first_step, std::span<const Parameter> parameters, float factor,
                 NormTrace& trace) const {
+  if (trace.rows_per_step < 1 || trace.mean.size() % (trace.rows_per_step * channels()) != 0) {
+    fail("norm: a trace of {} numbers in {} rows per step, expected whole steps of {} channels",
+         trace.mean.size(), trace.rows_per_step, channels());
+  }
+  expect_trace(trace, trace.mean.size() / (trace.rows_per_step * channels()), trace.rows_per_step,
+               channels());
   std::vector<float> gain(channels());
   std::vector<float> shift(channels());
   trace.scale = Buffer<float>(trace.mean.size());

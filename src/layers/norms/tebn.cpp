@@ -1,3 +1,4 @@
+#include "base/fail.h"
 #include "bntt/batch_norms.h"
 
 namespace bntt {
@@ -15,6 +16,7 @@ class TemporalEffectiveNorm final : public BatchNormOverTime {
               const StepAffine& result) const override;
   void add_gradient(int64_t run_step, const StepAffineGradient& gradient,
                     std::span<Parameter> parameters) const override;
+  float step_scale_at(int64_t run_step, std::span<const Parameter> parameters) const;
 };
 
 std::vector<ParameterDeclaration> TemporalEffectiveNorm::parameters() const {
@@ -26,10 +28,20 @@ std::vector<ParameterDeclaration> TemporalEffectiveNorm::parameters() const {
   return declared;
 }
 
+float TemporalEffectiveNorm::step_scale_at(int64_t run_step,
+                                           std::span<const Parameter> parameters) const {
+  const std::size_t count = has_shift() ? 3 : 2;
+  if (parameters.size() != count || parameters.back().value.size() != place_.run_steps) {
+    fail("norm 'tebn': {} parameters, expected {}, the last one with a factor for each of {} steps",
+         parameters.size(), count, place_.run_steps);
+  }
+  return parameters.back().value[checked_row(run_step, true) / channels()];
+}
+
 void TemporalEffectiveNorm::affine(int64_t run_step, std::span<const Parameter> parameters,
                                    const StepAffine& result) const {
   BatchNormOverTime::affine(run_step, parameters, result);
-  const float step_scale = parameters.back().value[run_step];
+  const float step_scale = step_scale_at(run_step, parameters);
   for (int64_t c = 0; c < channels(); ++c) {
     result.gain[c] *= step_scale;
     if (has_shift()) result.shift[c] *= step_scale;
@@ -39,7 +51,10 @@ void TemporalEffectiveNorm::affine(int64_t run_step, std::span<const Parameter> 
 // ∂L/∂p_t = Σ ∂L/∂y (γ x̂ + β); γ and β get p_t times what they get in `bn-time`.
 void TemporalEffectiveNorm::add_gradient(int64_t run_step, const StepAffineGradient& gradient,
                                          std::span<Parameter> parameters) const {
-  const float step_scale = parameters.back().value[run_step];
+  const float step_scale = step_scale_at(run_step, parameters);
+  if (parameters.back().gradient.size() != parameters.back().value.size()) {
+    fail("norm 'tebn': the factors of the steps have no gradient");
+  }
   const Buffer<float>& gamma = parameters[0].value;
   std::vector<float> gain(channels());
   std::vector<float> shift(channels());

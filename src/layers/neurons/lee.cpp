@@ -1,0 +1,60 @@
+#include <cmath>
+
+#include "kernels/kernel_set.h"
+#include "layers/neurons/blocks.h"
+#include "layers/neurons/spiking.h"
+
+namespace bntt {
+namespace {
+
+StagePlan with_hard_reset(StagePlan plan) {
+  plan.neuron.reset = Reset::hard;
+  return plan;
+}
+
+StagePlan without_leak(StagePlan plan) {
+  plan.neuron.leak = 1.0F;
+  return plan;
+}
+
+/// Leaky integrate-and-fire with a hard reset, and the gradient of Lee et al. (2020): see
+/// kernels::LeeRule. The spec's reset and surrogate are ignored.
+class Lee final : public Spiking {
+ public:
+  Lee(const StagePlan& plan, Propagation propagation, float height)
+      : Spiking(with_hard_reset(plan), propagation),
+        rule_{static_cast<float>(std::log(static_cast<double>(plan.neuron.leak))), height} {}
+
+  void backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
+                std::span<Parameter> parameters, float* gradient,
+                RowGradientSums& sums) const override;
+
+ private:
+  kernels::LeeRule rule_;
+};
+
+void Lee::backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
+                   std::span<Parameter> /*parameters*/, float* gradient,
+                   RowGradientSums& sums) const {
+  const kernels::NeuronShape& shape = input.shape;
+  const int64_t scratch_size = kernels::lee_scratch(shape, pixels_per_block(shape));
+  for_each_row_block(
+      shape, sums, [&](const kernels::PixelBlock& block, const kernels::GradientSums& row_sums) {
+        float* scratch = thread_scratch(ScratchSlot::membrane, scratch_size);
+        kernels::kernels().lee_backward(shape, dynamics_, rule_, input.affine, input.currents,
+                                        arriving, block, scratch, gradient, row_sums);
+      });
+}
+
+}  // namespace
+
+std::unique_ptr<Neurons> make_lee(const StagePlan& plan, Propagation propagation) {
+  return std::make_unique<Lee>(plan, propagation, 1.0F / plan.neuron.threshold);
+}
+
+// Those of Lee's pools: without a leak the slope is its height, which is 1 whatever the threshold.
+std::unique_ptr<Neurons> make_lee_if(const StagePlan& plan, Propagation propagation) {
+  return std::make_unique<Lee>(without_leak(plan), propagation, 1.0F);
+}
+
+}  // namespace bntt
