@@ -1,0 +1,166 @@
+#include <fmt/format.h>
+
+#include <memory>
+#include <optional>
+
+#include "analysis.h"
+#include "base/json.h"
+#include "base/kinds.h"
+#include "base/threads.h"
+#include "command.h"
+#include "convert/converted_run.h"
+#include "data_options.h"
+#include "interrupt.h"
+#include "train/model_card.h"
+#include "train/run_settings.h"
+
+namespace bntt::cli {
+namespace {
+
+struct ConvertArguments {
+  std::string run;
+  std::string out;
+  std::optional<std::string> data;
+  ConversionOptions options;
+  std::string reset;
+  std::string encoder;
+  int threads = 0;
+  CacheArguments cache;
+  bool json = false;
+};
+
+Json report(const Conversion& conversion, const ConvertArguments& arguments) {
+  Json stages = Json::array();
+  for (const ConvertedStage& stage : conversion.stages) {
+    stages.push_back(
+        {{"name", stage.name}, {"threshold", stage.threshold}, {"scale", stage.scale}});
+  }
+  Json sweep = Json::array();
+  for (const ScaleTrial& point : conversion.sweep) {
+    sweep.push_back({{"threshold_scale", point.threshold_scale}, {"accuracy", point.accuracy}});
+  }
+  return {{"method", arguments.options.method},
+          {"run", arguments.out},
+          {"steps", arguments.options.steps},
+          {"encoder", encoder_name(conversion.encoder.kind)},
+          {"threshold_scale", conversion.threshold_scale},
+          {"stages", stages},
+          {"sweep", sweep}};
+}
+
+void print(const Conversion& conversion, const ConvertArguments& arguments) {
+  fmt::print("{}: {} steps, encoder {}, thresholds times {:g}\n", arguments.out,
+             arguments.options.steps, encoder_name(conversion.encoder.kind),
+             conversion.threshold_scale);
+  for (const ScaleTrial& point : conversion.sweep) {
+    fmt::print("  thresholds times {:<5g} {:6.2f} % of validation images\n", point.threshold_scale,
+               point.accuracy);
+  }
+  fmt::print("  {:<8} {:>10}  {}\n", "stage", "threshold", "activation of one spike per step");
+  for (const ConvertedStage& stage : conversion.stages) {
+    fmt::print("  {:<8} {:>10.4f}  {:.4f}\n", stage.name, stage.threshold, stage.scale);
+  }
+}
+
+int convert_run(ConvertArguments arguments) {
+  set_threads(arguments.threads);
+  const RunPaths from{arguments.run};
+  const RunPaths to{arguments.out};
+  RunConfig config = read_run_settings(from);
+  const RunModel ann = load_run_model(from);
+  expect_network_of(from, config, ann.network.spec());
+  expect_room_for_run(to, false);
+  if (!arguments.reset.empty()) {
+    arguments.options.reset = arguments.reset == "soft" ? Reset::soft : Reset::hard;
+  }
+  if (!arguments.encoder.empty()) {
+    arguments.options.encoder = encoder_from_name(arguments.encoder, "--encoder");
+  }
+  arguments.options.seed = static_cast<uint64_t>(config.train.seed);
+
+  if (arguments.data) config.data.dir = std::filesystem::absolute(*arguments.data).string();
+  DatasetOptions wanted = dataset_options(config);
+  wanted.need_test = false;
+  AnalysisProgress progress(arguments.json);
+  DatasetSplits data = open_run_data(config, config.data.dir, wanted, arguments.cache, nullptr);
+  fit_data_to_model(ann, arguments.run, config.data.name, data);
+  const Split split = split_training(data.train.size(), config.data.validation);
+  arguments.options.progress = std::ref(progress);
+  const Conversion conversion =
+      convert(ann.network, encoder_for(ann, config, data),
+              {data.train, split.train, split.validation}, arguments.options, arguments.run);
+  if (conversion.stopped) return kInterrupted;
+
+  const RunConfig settings =
+      converted_settings(config, conversion, arguments.options,
+                         std::filesystem::path(arguments.run).lexically_normal().string());
+  write_converted_run(to, settings, conversion, ann.card.value_or(card_of(config, data)));
+  if (arguments.json) {
+    fmt::print("{}\n", report(conversion, arguments).dump(2));
+  } else {
+    print(conversion, arguments);
+  }
+  return kDone;
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app, Action& action) {
+  auto* command = app.add_subcommand("convert", "Make a spiking network of a trained ANN");
+  auto arguments = std::make_shared<ConvertArguments>();
+  ConversionOptions& options = arguments->options;
+  std::string methods = "one of";
+  for (const ConversionMethod& method : conversion_methods()) {
+    methods += fmt::format("\n{}: {} ({})", method.name, method.meaning, method.source);
+  }
+  command->add_option("run", arguments->run, "directory of the ANN's run")->required();
+  command->add_option("--method", options.method, methods)
+      ->required()
+      ->check(CLI::IsMember(kind_names(conversion_methods())));
+  command->add_option("--out", arguments->out, "directory of the new run")->required();
+  command->add_option("--data", arguments->data, "directory of the data set");
+  command->add_option("--steps", options.steps, "time steps of the new network")
+      ->check(positive())
+      ->capture_default_str();
+  command
+      ->add_option("--calibration-steps", options.calibration_steps,
+                   "time steps of the search for thresholds; 0: as --steps")
+      ->check(not_negative());
+  command
+      ->add_option("--calibration-images", options.calibration_images,
+                   "training images that thresholds are found with, and validation images of a "
+                   "sweep")
+      ->check(positive())
+      ->capture_default_str();
+  command->add_option("--percentile", options.percentile,
+                      "of activations or weighted inputs, which stands for the largest; default: "
+                      "100, rueckauer 99.9");
+  auto* scale = command->add_option("--threshold-scale", options.threshold_scale,
+                                    "multiplies every threshold; default: 1");
+  command
+      ->add_option("--sweep", options.sweep,
+                   "instead of it: takes the best of these on validation images, as 1,0.9,0.8")
+      ->delimiter(',')
+      ->excludes(scale);
+  command
+      ->add_flag("--scaled-search", options.scaled_search,
+                 "spike-norm and rmp: earlier thresholds are scaled while later ones are searched")
+      ->needs(scale);
+  command->add_option("--reset", arguments->reset, "soft or hard; default: the method's")
+      ->check(CLI::IsMember({"soft", "hard"}));
+  command->add_option("--encoder", arguments->encoder,
+                      "direct, poisson-signed or poisson-unsigned; default: the method's");
+  command->add_option("--threads", arguments->threads, "0: one per core")->check(not_negative());
+  add_cache_option(*command, arguments->cache);
+  command->add_flag("--json", arguments->json, "print JSON");
+  command->footer(
+      "Example:\n  bntt convert runs/ann --method rmp --steps 200 --sweep 1,0.9,0.8 --out "
+      "runs/rmp\n  "
+      "bntt eval runs/rmp --at-steps 10,20,50,100,200\nwhere runs/ann is, for one, of\n  bntt "
+      "train "
+      "--preset ann-fashion-mnist --out runs/ann");
+  command->callback(
+      [arguments, &action] { action = [arguments] { return convert_run(*arguments); }; });
+}
+
+}  // namespace bntt::cli

@@ -1,0 +1,23 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bntt/batch.h"
+#include "bntt/encoder.h"
+
+namespace bntt {
+
+/// The images that thresholds are found with, and how they become the input of a network.
+struct Calibration {
+  std::vector<Batch> batches;
+  EncoderSpec encoder;
+  uint64_t seed = 1;
+  double percentile = 100.0;
+  /// Called after every batch of a stage: what is done, how far, of how much. A true answer stops.
+  std::function<bool(const std::string& what, int64_t done, int64_t of)> progress;
+};
+
+}  // namespace bntt

@@ -1,0 +1,189 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "convert/convert.h"
+#include "data/loader.h"
+#include "fixtures.h"
+#include "small_anns.h"
+
+namespace bntt {
+namespace {
+
+using ::testing::Each;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using testing::kNoNorm;
+using testing::kRelu;
+using testing::logits_of;
+using testing::make_unlike_new;
+using testing::parameter_of;
+using testing::refusal;
+
+constexpr MapShape kShape{1, 8, 8};
+const EncoderSpec kDirect{.kind = EncoderKind::direct, .normalisation = {{0.5F}, {0.25F}}};
+const EncoderSpec kPixels{.kind = EncoderKind::direct, .normalisation = {{0.0F}, {1.0F}}};
+
+const ImageSet& images() {
+  static const ImageSet set = testing::noisy_images(40, kShape);
+  return set;
+}
+
+ConversionImages splits() { return {images(), {0, 32}, {32, 40}}; }
+
+/// With norms, whose folding leaves biases, or without.
+Network small_ann(const std::string& norm) {
+  Network ann(vgg5({.input = kShape,
+                    .classes = 4,
+                    .steps = 1,
+                    .width = 0.1,
+                    .norm = {.kind = norm, .shift = norm != "none"},
+                    .neuron = kRelu}),
+              6);
+  make_unlike_new(ann);
+  return ann;
+}
+
+/// √ of the mean squared distance from the ANN's logits, relative to these.
+double distance_from_ann(const Network& ann, const Conversion& conversion,
+                         const EncoderSpec& encoder = kDirect) {
+  const Batch batch = EvalLoader(images(), {0, 8}, 8).batch(0);
+  const Buffer<float> wanted = logits_of(ann, batch, encoder);
+  const Buffer<float> found = logits_of(conversion.network, batch, conversion.encoder);
+  double distance = 0.0;
+  double size = 0.0;
+  for (int64_t i = 0; i < wanted.size(); ++i) {
+    distance += std::pow(wanted[i] - found[i], 2);
+    size += std::pow(wanted[i], 2);
+  }
+  return std::sqrt(distance / size);
+}
+
+class EveryMethod : public ::testing::TestWithParam<std::string> {};
+
+TEST_P(EveryMethod, ComesNearTheAnnWithTime) {
+  for (const std::string norm : {"none", "bn"}) {
+    const Network ann = small_ann(norm);
+    const auto distance = [&](int64_t steps) {
+      const Conversion conversion = convert(
+          ann, kDirect, splits(),
+          {.method = GetParam(), .steps = steps, .calibration_steps = 50, .calibration_images = 16},
+          "run");
+      return distance_from_ann(ann, conversion);
+    };
+    const bool exact = GetParam() == "rueckauer" || GetParam() == "rmp";
+    EXPECT_LT(distance(600), exact ? 0.15 : 2.0) << norm;
+    EXPECT_LT(distance(600), distance(6)) << norm;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Convert, EveryMethod,
+                         ::testing::Values("diehl", "rueckauer", "spike-norm", "rmp"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+// a_1 is at most 4, a_2 at most 2, for the brightest pixel there is.
+TEST(Convert, RatesAreActivationsInUnitsOfTheirScale) {
+  Network ann(
+      {.input = {1, 1, 1},
+       .steps = 1,
+       .stages = {Dense{.features = 1, .norm = kNoNorm, .neuron = kRelu},
+                  Dense{.features = 1, .norm = kNoNorm, .neuron = kRelu}, Readout{.classes = 4}}},
+      1);
+  parameter_of(ann, "fc1.weight").value[0] = 4.0F;
+  parameter_of(ann, "fc2.weight").value[0] = 0.5F;
+  ImageSet pixels;
+  pixels.shape = {1, 1, 1};
+  pixels.classes = 4;
+  pixels.pixels = std::vector<uint8_t>{255, 51};
+  pixels.labels = {0, 1};
+  const Conversion conversion = convert(
+      ann, kPixels, {pixels, {0, 2}, {}},
+      {.method = "rueckauer", .steps = 100, .calibration_images = 2, .percentile = 100.0}, "run");
+  EXPECT_EQ(conversion.encoder.kind, EncoderKind::direct);
+  ASSERT_EQ(conversion.stages.size(), 2U);
+  EXPECT_EQ(conversion.stages[0].threshold, 4.0F);
+  EXPECT_EQ(conversion.stages[1].threshold, 0.5F);
+  EXPECT_EQ(conversion.stages[0].scale, 4.0F);
+  EXPECT_EQ(conversion.stages[1].scale, 2.0F);
+  Activity activity;
+  ChainState state = conversion.network.start(2);
+  const Batch batch = EvalLoader(pixels, 2).batch(0);
+  conversion.network.advance(encode(batch, 100, conversion.encoder, 1, 0), state, &activity);
+  for (const std::size_t stage : {0, 1}) {
+    int64_t spikes = 0;
+    for (const int64_t at_step : activity.spikes[stage]) spikes += at_step;
+    // Rates 1 and a fifth: rounding may hold the last spike of the second back.
+    EXPECT_NEAR(static_cast<double>(spikes), 120.0, 1.0) << stage;
+  }
+}
+
+TEST(Convert, CaoClipsMembranesAndLetsPoolsFire) {
+  const Network ann = small_ann("none");
+  const Conversion conversion =
+      convert(ann, kPixels, splits(), {.method = "cao", .steps = 20}, "run");
+  EXPECT_EQ(conversion.encoder.kind, EncoderKind::poisson_unsigned);
+  std::vector<std::string> names;
+  for (const StagePlan& plan : conversion.network.stages()) {
+    names.push_back(plan.name);
+    if (plan.readout) continue;
+    EXPECT_EQ(plan.neuron.floor, 0.0F) << plan.name;
+    EXPECT_EQ(plan.neuron.threshold, 1.0F) << plan.name;
+    EXPECT_EQ(plan.neuron.reset, Reset::hard) << plan.name;
+  }
+  EXPECT_THAT(names, ElementsAre("conv1", "pool1", "conv2", "conv3", "pool2", "fc1", "fc2"));
+}
+
+TEST(Convert, EveryThresholdIsScaled) {
+  const Network ann = small_ann("none");
+  ConversionOptions options{.method = "rmp", .steps = 20, .calibration_images = 8};
+  const Conversion plain = convert(ann, kDirect, splits(), options, "run");
+  EXPECT_EQ(plain.encoder.kind, EncoderKind::poisson_signed);
+  options.threshold_scale = 0.5;
+  const Conversion scaled = convert(ann, kDirect, splits(), options, "run");
+  for (std::size_t i = 0; i < plain.stages.size(); ++i) {
+    EXPECT_EQ(scaled.stages[i].threshold, 0.5F * plain.stages[i].threshold);
+  }
+}
+
+TEST(Convert, ASweepTakesTheBestOnValidationImages) {
+  const Network ann = small_ann("none");
+  const Conversion swept = convert(
+      ann, kDirect, splits(),
+      {.method = "rmp", .steps = 30, .calibration_images = 8, .sweep = {100.0, 0.8, 0.5}}, "run");
+  ASSERT_EQ(swept.sweep.size(), 3U);
+  const auto best = std::ranges::max_element(swept.sweep, {}, &ScaleTrial::accuracy);
+  EXPECT_EQ(swept.threshold_scale, best->threshold_scale);
+}
+
+TEST(Convert, OptionsThatDoNotFitAreRefused) {
+  const Network ann = small_ann("none");
+  const auto told = [&](const EncoderSpec& encoder, const ConversionOptions& options) {
+    return refusal([&] { convert(ann, encoder, splits(), options, "run"); });
+  };
+  EXPECT_THAT(told({.kind = EncoderKind::poisson_signed, .normalisation = kDirect.normalisation},
+                   {.calibration_images = 8}),
+              HasSubstr("its encoder is poisson-signed, expected direct"));
+  EXPECT_THAT(told(kDirect, {.calibration_images = 33}),
+              HasSubstr("--calibration-images is 33, expected 1 to the 32 training images"));
+  EXPECT_THAT(told(kDirect, {.calibration_images = 8, .percentile = 0.0}),
+              HasSubstr("--percentile is 0"));
+  EXPECT_THAT(told(kDirect, {.calibration_images = 8, .threshold_scale = -1.0}),
+              HasSubstr("--threshold-scale has -1"));
+  EXPECT_THAT(told(kDirect, {.calibration_images = 8, .encoder = EncoderKind::poisson_unsigned}),
+              HasSubstr("the ANN reads normalised images"));
+  EXPECT_THAT(told(kDirect, {.method = "rmq"}), HasSubstr("did you mean 'rmp'?"));
+  EXPECT_THAT(refusal([&] {
+                convert(ann, kDirect, {images(), {0, 32}, {}},
+                        {.calibration_images = 8, .sweep = {1.0}}, "run");
+              }),
+              HasSubstr("has no validation images"));
+}
+
+}  // namespace
+}  // namespace bntt
