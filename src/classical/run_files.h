@@ -1,0 +1,39 @@
+#pragma once
+
+#include <filesystem>
+
+#include "classical/config.h"
+#include "classical/methods.h"
+#include "model/run_paths.h"
+
+namespace bntt {
+
+/// The files of a classical run.
+struct ClassicalPaths {
+  std::filesystem::path directory;
+  std::filesystem::path settings() const { return RunPaths{directory}.classical(); }
+  std::filesystem::path result() const { return directory / "result.json"; }
+  std::filesystem::path times() const { return directory / "times.json"; }
+  std::filesystem::path predictions() const { return directory / "predictions.csv"; }
+};
+
+/// Whether the directory holds a classical run, whole or not.
+bool is_classical_run(const std::filesystem::path& directory);
+
+/// Throws Error unless a classical run can be written there: into a directory that is new, empty,
+/// or holds nothing but logs. Makes the directory.
+void expect_room_for_classical_run(const ClassicalPaths& paths);
+
+/// The settings come last: a directory that has them has all files.
+void write_classical_run(const ClassicalPaths& paths, const ClassicalConfig& config,
+                         const ClassicalStudy& study);
+
+struct ClassicalRun {
+  ClassicalConfig config;
+  ClassicalResult result;
+  ClassicalTimes times;
+};
+/// Throws Error, naming the file, for one that is missing or damaged.
+ClassicalRun read_classical_run(const ClassicalPaths& paths);
+
+}  // namespace bntt
