@@ -7,7 +7,7 @@
 #include "base/fields.h"
 
 /// How the results of the analyses are called in JSON, and the energy table in TOML. Keys are a
-/// contract with whoever reads them: add, never rename.
+/// contract with the programs that read them: add, never rename.
 namespace bntt {
 
 constexpr auto enum_names(SampleExit) {

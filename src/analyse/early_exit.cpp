@@ -40,9 +40,9 @@ Inference stopped_at(const Network& network, const Inference& whole, int64_t ste
 }
 
 /// One call of study_exit.
-class ExitStudying {
+class ExitAnalysis {
  public:
-  ExitStudying(const Network& network, const Sample& test, const Sample& validation,
+  ExitAnalysis(const Network& network, const Sample& test, const Sample& validation,
                const ExitOptions& options)
       : network_(network),
         test_(test),
@@ -220,7 +220,7 @@ class ExitStudying {
   void choose_samples(ExitMethod method, const LossLimit& loss) {
     const auto choice =
         choose_limit(judged(unwindowed_), method.sample_exit, method.exit_step, loss);
-    // A limit that nobody reaches is no rule.
+    // A limit that no image reaches is not a rule.
     if (!choice || choice->outcome.mean_work >= whole_work_.back()) return;
     method.sample_limit = choice->limit;
     set_validation(method, choice->outcome.right, loss);
@@ -374,7 +374,7 @@ ExitStudy study_exit(const Network& network, const Sample& test, const Sample& v
     fail("early exit: the network is an ANN, which has a single step");
   }
   if (test.range.size() == 0) fail("early exit: there are no test images");
-  return ExitStudying(network, test, validation, options).run();
+  return ExitAnalysis(network, test, validation, options).run();
 }
 
 }  // namespace bntt

@@ -76,6 +76,7 @@ StageReplay::Sums StageReplay::replay(const StageTrace& trace, int64_t batch, in
         for (const BranchTrace& branch : trace.branches) v = add_branch(v, branch);
         v += real;
       }
+      v = dynamics_.membrane(v);
       const float x = current(first);
       const float mean = first.norm.mean[row_of(first.norm)];
       const float scale = first.norm.scale[row_of(first.norm)];
@@ -93,7 +94,7 @@ StageReplay::Sums StageReplay::replay(const StageTrace& trace, int64_t batch, in
       const kernels::Dynamics effective =
           dynamics_.with_threshold(positive ? dynamics_.threshold / scale : 0.0F);
       const auto compare = [&](float& membrane, float drive, Agreement& agreement) {
-        const float u = membrane + drive;
+        const float u = effective.membrane(membrane + drive);
         const bool predicted = positive && effective.fires(u);
         membrane = effective.carried(u, predicted);
         if (!positive) return;

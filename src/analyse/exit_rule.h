@@ -19,7 +19,7 @@ GainMeans gain_means(const Network& network);
 bool has_step_gains(const Network& network);
 
 /// T_exit: the earliest step after which every step of every stage has ḡ < threshold; steps that
-/// cannot reach the readout are not asked. At least the first step that reaches it, at most all.
+/// cannot reach the readout are ignored. At least the first step that reaches it, at most all.
 int64_t exit_step(const Network& network, double threshold);
 
 /// The thresholds with one T_exit: above < threshold <= up_to.

@@ -60,11 +60,12 @@ Batch kept(const Batch& batch, std::span<const int64_t> images) {
 class RunningBatch {
  public:
   RunningBatch(const Network& network, const Sample& sample, Batch batch, int64_t window,
-               ChainState& state)
+               int64_t active_steps, ChainState& state)
       : network_(network),
         sample_(sample),
         batch_(std::move(batch)),
         window_(window),
+        active_steps_(active_steps),
         state_(state),
         places_(batch_.size()) {
     network.restart(state_, batch_.size());
@@ -75,16 +76,21 @@ class RunningBatch {
   const std::vector<int64_t>& places() const { return places_; }
 
   void advance(const AdvanceOptions& options) {
+    const int64_t steps = std::min(window_, active_steps_ - state_.steps_done);
     if (sample_.encoder.kind == EncoderKind::direct) {
-      if (!constant_input_) constant_input_ = encoded();
-      std::get<DenseTrain>(*constant_input_).steps = window_;
+      if (!constant_input_) constant_input_ = encoded(steps);
+      std::get<DenseTrain>(*constant_input_).steps = steps;
       network_.advance(*constant_input_, state_, options);
     } else {
-      network_.advance(encoded(), state_, options);
+      network_.advance(encoded(steps), state_, options);
     }
   }
 
   void keep(const std::vector<int64_t>& images) {
+    if (images.empty()) {
+      places_.clear();
+      return;
+    }
     keep_images(state_, images);
     batch_ = kept(batch_, images);
     if (constant_input_) constant_input_ = keep_images(*constant_input_, images);
@@ -94,8 +100,8 @@ class RunningBatch {
   }
 
  private:
-  Signal encoded() const {
-    return encode(batch_, window_, sample_.encoder, sample_.seed, kEvaluationEpoch,
+  Signal encoded(int64_t steps) const {
+    return encode(batch_, steps, sample_.encoder, sample_.seed, kEvaluationEpoch,
                   state_.steps_done);
   }
 
@@ -103,15 +109,16 @@ class RunningBatch {
   const Sample& sample_;
   Batch batch_;
   int64_t window_;
+  int64_t active_steps_;
   ChainState& state_;
   std::vector<int64_t> places_;
   std::optional<Signal> constant_input_;
 };
 
 /// One call of infer.
-class Inferring {
+class InferenceRun {
  public:
-  Inferring(const Network& network, const Sample& sample, const InferenceOptions& options)
+  InferenceRun(const Network& network, const Sample& sample, const InferenceOptions& options)
       : network_(network),
         sample_(sample),
         options_(options),
@@ -127,7 +134,7 @@ class Inferring {
   }
 
   Inference run() {
-    const int64_t window = step_by_step() ? 1 : active_steps_;
+    const int64_t window = step_by_step() ? 1 : std::min(active_steps_, kStepsPerWindow);
     const EvalLoader loader(sample_.images, sample_.range, images_per_batch(network_, window));
     for (int64_t i = 0; i < loader.batches(); ++i) {
       run_batch(loader.batch(i), window);
@@ -167,7 +174,7 @@ class Inferring {
       };
     }
     const Clock::time_point start = Clock::now();
-    RunningBatch running(network_, sample_, std::move(batch), window, state_);
+    RunningBatch running(network_, sample_, std::move(batch), window, active_steps_, state_);
     while (!running.places().empty()) {
       running.advance(advance);
       finish_images(running);
@@ -276,7 +283,7 @@ double Inference::ms_per_image() const {
 }
 
 Inference infer(const Network& network, const Sample& sample, const InferenceOptions& options) {
-  return Inferring(network, sample, options).run();
+  return InferenceRun(network, sample, options).run();
 }
 
 }  // namespace bntt

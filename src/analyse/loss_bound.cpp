@@ -8,9 +8,15 @@
 namespace bntt {
 namespace {
 
-/// P(X <= count) of a binomial variable with 0 < share < 1: the largest term by logarithms, the
-/// others from their neighbours until they no longer matter.
-double binomial_tail(int64_t count, int64_t samples, double share) {
+int64_t scaled(int64_t count, int64_t from, int64_t to) {
+  return std::llround(static_cast<double>(count) * static_cast<double>(to) /
+                      static_cast<double>(from));
+}
+
+}  // namespace
+
+// The largest term by logarithms, the others from their neighbours until they no longer matter.
+double binomial_at_most(int64_t count, int64_t samples, double share) {
   const auto n = static_cast<double>(samples);
   const auto k = static_cast<double>(count);
   const double first = std::lgamma(n + 1.0) - std::lgamma(k + 1.0) - std::lgamma(n - k + 1.0) +
@@ -24,13 +30,6 @@ double binomial_tail(int64_t count, int64_t samples, double share) {
   }
   return std::exp(first + std::log(sum));
 }
-
-int64_t scaled(int64_t count, int64_t from, int64_t to) {
-  return std::llround(static_cast<double>(count) * static_cast<double>(to) /
-                      static_cast<double>(from));
-}
-
-}  // namespace
 
 double PairedAnswers::loss() const {
   if (samples == 0) return 0.0;
@@ -55,7 +54,7 @@ double upper_share(int64_t count, int64_t samples, double confidence) {
   double high = 1.0;
   for (int i = 0; i < 60; ++i) {
     const double middle = 0.5 * (low + high);
-    (binomial_tail(count, samples, middle) > 1.0 - confidence ? low : high) = middle;
+    (binomial_at_most(count, samples, middle) > 1.0 - confidence ? low : high) = middle;
   }
   return high;
 }

@@ -21,13 +21,16 @@ struct PairedAnswers {
 /// `whole` and `rule` say for each sample whether the answer is right.
 PairedAnswers paired_answers(const std::vector<bool>& whole, const std::vector<bool>& rule);
 
+/// P(X <= count) of a binomial variable with 0 < share < 1.
+double binomial_at_most(int64_t count, int64_t samples, double share);
+
 /// The largest share of a population that is still plausible when `count` of `samples` have the
 /// property: P(X <= count) = 1 − confidence (Clopper and Pearson).
 double upper_share(int64_t count, int64_t samples, double confidence);
 double lower_share(int64_t count, int64_t samples, double confidence);
 
 /// Points of accuracy that the rule costs at most, with this confidence, on samples not seen. The
-/// equation stands in docs/analyses.md. Without a sample: 100.
+/// equation is in docs/analyses.md. Without a sample: 100.
 double loss_bound(const PairedAnswers& answers, double confidence = kBoundConfidence);
 
 /// The fewest samples on which a rule that changes no answer is shown to cost at most `max_loss`

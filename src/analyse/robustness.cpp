@@ -82,9 +82,9 @@ std::vector<double> with_clean_first(std::vector<double> strengths) {
 }
 
 /// One call of study_robustness.
-class Attacking {
+class AttackRun {
  public:
-  Attacking(Network& network, const Sample& sample, const RobustnessOptions& options)
+  AttackRun(Network& network, const Sample& sample, const RobustnessOptions& options)
       : network_(network), sample_(sample), options_(options) {
     study_.spiking = is_spiking(network);
     study_.events = sample.images.kind == SampleKind::events;
@@ -266,7 +266,7 @@ RobustnessStudy study_robustness(Network& network, const Sample& sample,
       }
     }
   }
-  return Attacking(network, sample, options).run();
+  return AttackRun(network, sample, options).run();
 }
 
 }  // namespace bntt

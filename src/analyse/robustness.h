@@ -37,7 +37,7 @@ struct RobustnessStudy {
   int64_t draws = 1;
   int64_t pgd_steps = 10;
   double clean_accuracy = 0.0;
-  std::vector<AttackCurve> curves;  ///< those that were asked for
+  std::vector<AttackCurve> curves;  ///< the requested ones
 };
 
 /// Why event recordings are disturbed by noise alone.

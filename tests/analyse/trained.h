@@ -5,7 +5,7 @@
 #include "bntt/encoder.h"
 #include "data/loader.h"
 #include "layers/loss.h"
-#include "train/sgd.h"
+#include "learn/sgd.h"
 
 namespace bntt::testing {
 

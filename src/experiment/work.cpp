@@ -1,0 +1,77 @@
+#include "experiment/work.h"
+
+#include <algorithm>
+
+#include "data/dataset.h"
+
+namespace bntt {
+namespace {
+
+constexpr int64_t kClassesOfFolders = 10;
+constexpr int64_t kSamplesOfFolders = 1000;
+constexpr double kWorkOfARecording = 1e9;  // by a classical method: seconds for a hundred
+constexpr double kPassesOfAStep = 3.0;     // forward, and backward for inputs and for weights
+
+int64_t samples(int64_t of_the_set, int64_t limit) {
+  const int64_t all = of_the_set > 0 ? of_the_set : kSamplesOfFolders;
+  return limit > 0 ? std::min(all, limit) : all;
+}
+
+/// Of one image, over all steps or over the first so many.
+double work_of_an_image(const RunConfig& config, int64_t steps) {
+  const DatasetInfo& info = dataset_info(config.data.name);
+  MapShape shape = info.shape;
+  if (config.data.size > 0) shape.height = shape.width = config.data.size;
+  const int64_t classes = info.classes > 0 ? info.classes : kClassesOfFolders;
+  double work = 0.0;
+  for (const StagePlan& stage : plan_stages(network_of(config, shape, classes))) {
+    const int64_t active = steps > 0 ? std::min(steps, stage.active_steps) : stage.active_steps;
+    work += static_cast<double>(stage.macs) * static_cast<double>(active);
+  }
+  return work;
+}
+
+double training_work(const RunConfig& config) {
+  const DatasetInfo& info = dataset_info(config.data.name);
+  const auto images = static_cast<double>(samples(info.train_samples, config.data.limit_train));
+  const double validation = config.data.validation;
+  const double epoch = images * ((1.0 - validation) * kPassesOfAStep + validation);
+  const auto test = static_cast<double>(samples(info.test_samples, config.data.limit_test));
+  return work_of_an_image(config, 0) * (static_cast<double>(config.train.epochs) * epoch + test);
+}
+
+/// Of a network for which the ANN's settings stand, run for other steps.
+double conversion_steps(const PlannedRun& run, int64_t steps) {
+  const int64_t all = run.conversion->steps;
+  return static_cast<double>(steps > 0 ? std::min(steps, all) : all);
+}
+
+}  // namespace
+
+double making_work(const PlannedRun& run) {
+  if (run.conversion) {
+    const auto images = static_cast<double>(run.conversion->calibration_images);
+    const auto tries = static_cast<double>(1 + run.conversion->sweep.size());
+    return work_of_an_image(run.config, 0) * images * conversion_steps(run, 0) * tries;
+  }
+  if (run.classical) {
+    const DatasetInfo& info = dataset_info(run.config.data.name);
+    return kWorkOfARecording *
+           static_cast<double>(samples(info.train_samples, run.config.data.limit_train));
+  }
+  return training_work(run.config);
+}
+
+double measuring_work(const PlannedRun& run, const Measure& measure) {
+  if (run.classical) return 0.0;
+  const RunConfig& config = run.config;
+  const DatasetInfo& info = dataset_info(config.data.name);
+  int64_t images = samples(info.test_samples, config.data.limit_test);
+  if (measure.images > 0) images = std::min(images, measure.images);
+  const double image = run.conversion
+                           ? work_of_an_image(config, 0) * conversion_steps(run, measure.steps)
+                           : work_of_an_image(config, measure.steps);
+  return image * static_cast<double>(images) * passes_of(measure);
+}
+
+}  // namespace bntt
