@@ -1,0 +1,34 @@
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "bntt/model.h"
+#include "exchange/nir_graph.h"
+
+/// What bntt's own files keep in their metadata.
+namespace bntt {
+
+inline constexpr const char* kNirSteps = "steps";
+inline constexpr const char* kNirDt = "dt";
+inline constexpr const char* kNirReset = "reset";
+inline constexpr const char* kNirSubtract = "subtract";
+inline constexpr const char* kNirVotes = "votes";
+inline constexpr const char* kNirDivide = "divide_by_steps";
+inline constexpr const char* kNirPrefix = "bntt.prefix";  ///< of a node's parameters
+inline constexpr const char* kNirRawWeight = "raw_weight";
+inline constexpr const char* kNirTensor = "bntt.tensor.";   ///< then its name
+inline constexpr const char* kNirNetwork = "bntt.network";  ///< as in our own files
+
+/// The card of a file that bntt wrote.
+std::optional<ModelCard> nir_card(const NirGraph& graph, const std::string& origin);
+
+/// The steps that the metadata name; 0: none.
+int64_t nir_steps(const NirGraph& graph);
+
+std::optional<float> nir_number(const NirMetadata& metadata, const char* name);
+
+/// The network of a file whose graph only approximates it: the metadata hold every tensor.
+Network exact_network(const NirGraph& graph, const std::string& origin);
+
+}  // namespace bntt
