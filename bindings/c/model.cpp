@@ -1,0 +1,186 @@
+#include "model.h"
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "bntt/data/picture.h"
+#include "bntt/data/recording.h"
+#include "guard.h"
+
+namespace bntt::c {
+namespace {
+
+bool reads_events(const Model& model) {
+  return model.card().input.encoder.kind == EncoderKind::events;
+}
+
+void expect_count(int64_t count, const char* what) {
+  if (count < 1)
+    throw Error(std::string(what) + ": " + std::to_string(count) + ", expected at least 1");
+}
+
+/// Writes what the caller wants of the answers.
+void hand_over(const std::vector<Prediction>& predictions, const bntt_results& results) {
+  const auto write = [](const auto& values, auto* to, std::size_t sample) {
+    if (to != nullptr) std::ranges::copy(values, to + sample * values.size());
+  };
+  for (std::size_t i = 0; i < predictions.size(); ++i) {
+    const Prediction& answer = predictions[i];
+    write(std::span(&answer.label, 1), results.labels, i);
+    write(answer.logits, results.logits, i);
+    write(answer.probabilities, results.probabilities, i);
+    write(std::span(&answer.steps, 1), results.steps, i);
+    write(std::span(&answer.spikes, 1), results.spikes, i);
+  }
+}
+
+/// What all predictions have in common; `samples` makes the batch.
+int predict(const bntt_model* model, const bntt_options* given_options, bntt_results* given_results,
+            const std::function<Batch(const Model& model, uint32_t first_sample)>& samples) {
+  return guarded([&] {
+    expect_given(model, "bntt_model");
+    const bntt_options options = known_options(given_options);
+    const bntt_results results = known_results(given_results);
+    const ThreadsOfCall threads(options.threads);
+    bool cancelled = false;
+    PredictOptions wanted{.steps = options.steps,
+                          .first_sample = options.first_sample,
+                          .count_spikes = results.spikes != nullptr};
+    if (options.exit_confidence != -1.0) wanted.exit_confidence = options.exit_confidence;
+    if (options.progress != nullptr) {
+      wanted.progress = [&](int64_t done) {
+        cancelled = options.progress(done, options.user_data) != 0;
+        return cancelled;
+      };
+    }
+    const Batch batch = samples(model->model, options.first_sample);
+    hand_over(model->model.predict(batch, wanted), results);
+    return cancelled ? failed(BNTT_CANCELLED, "cancelled by the progress callback") : BNTT_OK;
+  });
+}
+
+}  // namespace
+
+Images images_at(const uint8_t* pixels, int64_t images, int64_t height, int64_t width,
+                 int64_t channels) {
+  expect_given(pixels, "pixels");
+  int64_t size = 1;
+  for (const int64_t extent : {images, height, width, channels}) {
+    if (extent < 1 || __builtin_mul_overflow(size, extent, &size)) {
+      throw Error("predict: " + std::to_string(images) + " images of " + std::to_string(height) +
+                  "x" + std::to_string(width) + " pixels and " + std::to_string(channels) +
+                  " channels, expected sizes of at least 1");
+    }
+  }
+  return {.pixels = {pixels, static_cast<std::size_t>(size)},
+          .count = images,
+          .height = height,
+          .width = width,
+          .channels = channels};
+}
+
+Batch counts_at(const Model& model, const uint8_t* counts, int64_t recordings, int64_t frames,
+                uint32_t first_sample) {
+  expect_given(counts, "counts");
+  expect_count(recordings, "recordings");
+  if (!reads_events(model)) throw Error("predict: the model reads images, not event recordings");
+  Batch batch{.shape = model.network().spec().input, .frames = frames};
+  for (int64_t i = 0; i < recordings; ++i) {
+    batch.sample_ids.push_back(kFirstTestId + first_sample + static_cast<uint32_t>(i));
+  }
+  const int64_t size = recordings * frames * batch.shape.size();
+  batch.counts = Buffer<uint8_t>(size);
+  std::copy_n(counts, size, batch.counts.data());
+  return batch;
+}
+
+}  // namespace bntt::c
+
+using bntt::c::expect_given;
+using bntt::c::guarded;
+
+extern "C" {
+
+int bntt_model_load(const char* path, bntt_model** model) {
+  return guarded([&] {
+    expect_given(path, "path");
+    expect_given(model, "model");
+    bntt::Model loaded = bntt::Model::load(path);
+    std::vector<std::string> names;
+    for (int64_t label = 0; label < loaded.classes(); ++label) {
+      names.push_back(loaded.class_name(label));
+    }
+    *model = new bntt_model{std::move(loaded), std::move(names)};
+    return BNTT_OK;
+  });
+}
+
+void bntt_model_free(bntt_model* model) { delete model; }
+
+int64_t bntt_model_classes(const bntt_model* model) { return model->model.classes(); }
+int64_t bntt_model_steps(const bntt_model* model) { return model->model.network().spec().steps; }
+int64_t bntt_model_channels(const bntt_model* model) {
+  return model->model.network().spec().input.channels;
+}
+int64_t bntt_model_height(const bntt_model* model) {
+  return model->model.network().spec().input.height;
+}
+int64_t bntt_model_width(const bntt_model* model) {
+  return model->model.network().spec().input.width;
+}
+int64_t bntt_model_frames(const bntt_model* model) {
+  return bntt::c::reads_events(model->model) ? model->model.card().input.events.frames : 0;
+}
+
+const char* bntt_model_class_name(const bntt_model* model, int64_t label) {
+  const char* name = nullptr;
+  guarded([&] {
+    expect_given(model, "bntt_model");
+    (void)model->model.class_name(label);  // throws for one that is out of range
+    name = model->class_names[static_cast<std::size_t>(label)].c_str();
+    return BNTT_OK;
+  });
+  return name;
+}
+
+int bntt_predict(const bntt_model* model, const uint8_t* pixels, int64_t images, int64_t height,
+                 int64_t width, int64_t channels, const bntt_options* options,
+                 bntt_results* results) {
+  return bntt::c::predict(model, options, results, [&](const bntt::Model& of, uint32_t first) {
+    return of.prepare(bntt::c::images_at(pixels, images, height, width, channels), first);
+  });
+}
+
+int bntt_predict_values(const bntt_model* model, const float* values, int64_t images,
+                        const bntt_options* options, bntt_results* results) {
+  return bntt::c::predict(model, options, results, [&](const bntt::Model& of, uint32_t first) {
+    expect_given(values, "values");
+    bntt::c::expect_count(images, "images");
+    bntt::Batch batch{.shape = of.network().spec().input};
+    for (int64_t i = 0; i < images; ++i) {
+      batch.sample_ids.push_back(bntt::kFirstTestId + first + static_cast<uint32_t>(i));
+    }
+    batch.images = bntt::Buffer<float>(images * batch.shape.size());
+    std::copy_n(values, batch.images.size(), batch.images.data());
+    return batch;
+  });
+}
+
+int bntt_predict_events(const bntt_model* model, const uint8_t* counts, int64_t recordings,
+                        const bntt_options* options, bntt_results* results) {
+  return bntt::c::predict(model, options, results, [&](const bntt::Model& of, uint32_t first) {
+    return bntt::c::counts_at(of, counts, recordings, of.card().input.events.frames, first);
+  });
+}
+
+int bntt_predict_file(const bntt_model* model, const char* path, const bntt_options* options,
+                      bntt_results* results) {
+  return bntt::c::predict(model, options, results, [&](const bntt::Model& of, uint32_t first) {
+    expect_given(path, "path");
+    if (!bntt::c::reads_events(of)) return of.prepare(bntt::read_picture(path).images(), first);
+    return bntt::frames_of(bntt::read_recording(path), of.network().spec().input,
+                           of.card().input.events);
+  });
+}
+}

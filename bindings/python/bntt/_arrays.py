@@ -1,0 +1,24 @@
+"""What other libraries call an array, as NumPy's."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy
+
+from bntt._bntt import Error
+
+
+def array_of(given: Any, name: str) -> numpy.ndarray:
+    """The same memory as a NumPy array; lists are converted."""
+    if isinstance(given, numpy.ndarray):
+        return given
+    if hasattr(given, "__dlpack__"):
+        try:
+            return numpy.from_dlpack(given)
+        except (BufferError, RuntimeError, TypeError) as problem:
+            raise Error(f"{name}: cannot be shared through DLPack: {problem}") from None
+    array = numpy.asarray(given)
+    if array.dtype == object:
+        raise Error(f"{name}: is {type(given).__name__}, expected an array of numbers")
+    return array

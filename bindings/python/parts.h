@@ -1,0 +1,15 @@
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+// What the module is made of; each adds its names.
+namespace bntt::python {
+
+void add_spikes(pybind11::module_& module);
+void add_model(pybind11::module_& module);
+void add_session(pybind11::module_& module);
+void add_training(pybind11::module_& module);
+void add_analyses(pybind11::module_& module);
+void add_data(pybind11::module_& module);
+
+}  // namespace bntt::python

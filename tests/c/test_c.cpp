@@ -1,0 +1,103 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "bntt/model.h"
+#include "bntt/zoo.h"
+#include "model/model_file.h"
+#include "process.h"
+#include "sample_files.h"
+#include "small_networks.h"
+
+namespace bntt {
+namespace {
+
+using testing::Bytes;
+using testing::ProcessEnd;
+using testing::run_bntt;
+
+/// Makes a model, samples and the right answers, and has a C program use them.
+class CInterface : public ::testing::Test {
+ protected:
+  static constexpr int64_t kSamples = 5;
+
+  std::string path(const std::string& name) const { return (directory_.path() / name).string(); }
+
+  static Bytes bytes(int64_t count, int most) {
+    Bytes result;
+    for (int64_t i = 0; i < count; ++i) {
+      result.push_back(static_cast<uint8_t>((i * 37 + i / 11 * 5) % (most + 1)));
+    }
+    return result;
+  }
+  void write_model(const Network& network, const ModelCard& card) const {
+    write_tensors(path("model.safetensors"), pack_model(network, card));
+  }
+  void write_logits(const std::vector<Prediction>& predictions) const {
+    Bytes result;
+    for (const Prediction& one : predictions) {
+      const auto* first = reinterpret_cast<const uint8_t*>(one.logits.data());
+      result.insert(result.end(), first, first + one.logits.size() * sizeof(float));
+    }
+    directory_.write("logits", result);
+  }
+  void use(const std::vector<std::string>& arguments) const {
+    const ProcessEnd end = run_bntt(arguments);
+    EXPECT_EQ(end.exit_code, 0);
+    EXPECT_EQ(end.error, "");
+  }
+
+  testing::TemporaryDirectory directory_;
+};
+
+TEST_F(CInterface, GivesTheAnswersOfTheLibrary) {
+  Network network = testing::small_vgg5();
+  const ModelCard card{
+      .input = {.encoder = {EncoderKind::poisson_signed, {{0.4F}, {0.3F}}}, .seed = 7},
+      .class_names = {"shirt", "coat", "boot", "bag", "hat", "sock", "belt", "scarf", "ring",
+                      "tie"}};
+  write_model(network, card);
+  const Bytes pixels = bytes(kSamples * 64, 255);
+  directory_.write("pixels", pixels);
+  Bytes rgb;
+  for (int i = 0; i < 64; ++i) rgb.insert(rgb.end(), 3, pixels[static_cast<std::size_t>(i)]);
+  directory_.write("first.png", testing::png_file(8, 8, rgb));
+  write_logits(
+      Model::load(path("model.safetensors"))
+          .predict({.pixels = pixels, .count = kSamples, .height = 8, .width = 8, .channels = 1}));
+  use({"images", path("model.safetensors"), path("pixels"), path("logits"), path("first.png")});
+}
+
+TEST_F(CInterface, TakesEventsFrameByFrame) {
+  constexpr int64_t kSteps = 4;
+  const MapShape shape{2, 8, 8};
+  Network network(vgg5({.input = shape, .steps = kSteps, .width = 0.05}), 1);
+  write_model(network,
+              {.input = {.encoder = {EncoderKind::events, {}}, .events = {.frames = kSteps}}});
+  Batch batch{.shape = shape, .frames = kSteps};
+  for (uint32_t i = 0; i < kSamples; ++i) batch.sample_ids.push_back(kFirstTestId + i);
+  const Bytes counts = bytes(kSamples * kSteps * shape.size(), 3);
+  directory_.write("counts", counts);
+  batch.counts = Buffer<uint8_t>(std::ssize(counts));
+  std::ranges::copy(counts, batch.counts.data());
+  write_logits(Model::load(path("model.safetensors")).predict(batch));
+  use({"events", path("model.safetensors"), path("counts"), path("logits")});
+}
+
+// The version script: nothing but bntt_... is to be seen.
+TEST(CLibrary, ShowsItsOwnNamesAlone) {
+  const ProcessEnd end = run_bntt({"-D", "--defined-only", "--format=posix", BNTT_LIBRARY},
+                                  {.program = "/usr/bin/nm"});
+  ASSERT_EQ(end.exit_code, 0) << end.error;
+  std::istringstream lines(end.out);
+  int functions = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with("BNTT_1")) continue;
+    EXPECT_THAT(line, ::testing::StartsWith("bntt_"));
+    EXPECT_THAT(line, ::testing::HasSubstr("@@BNTT_1"));
+    ++functions;
+  }
+  EXPECT_EQ(functions, 27);
+}
+
+}  // namespace
+}  // namespace bntt
