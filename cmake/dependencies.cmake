@@ -40,8 +40,24 @@ target_compile_definitions(bntt_httplib INTERFACE
   CPPHTTPLIB_OPENSSL_SUPPORT CPPHTTPLIB_ZLIB_SUPPORT CPPHTTPLIB_BROTLI_SUPPORT)
 target_link_libraries(bntt_httplib INTERFACE ${HTTPLIB_LIBRARY} Threads::Threads)
 
+# Linear classifiers of the classical event methods.
+find_path(LIBLINEAR_INCLUDE_DIR linear.h REQUIRED)
+find_library(LIBLINEAR_LIBRARY linear REQUIRED)
+add_library(bntt_liblinear INTERFACE)
+target_include_directories(bntt_liblinear SYSTEM INTERFACE ${LIBLINEAR_INCLUDE_DIR})
+target_link_libraries(bntt_liblinear INTERFACE ${LIBLINEAR_LIBRARY})
+
 find_path(CAIRO_INCLUDE_DIR cairo.h PATH_SUFFIXES cairo REQUIRED)
 find_library(CAIRO_LIBRARY cairo REQUIRED)
 add_library(bntt_cairo INTERFACE)
 target_include_directories(bntt_cairo SYSTEM INTERFACE ${CAIRO_INCLUDE_DIR})
 target_link_libraries(bntt_cairo INTERFACE ${CAIRO_LIBRARY})
+
+# NIR files are HDF5. The C interface alone: Debian keeps the serial build in a directory of its own.
+if(BNTT_NIR)
+  find_path(HDF5_INCLUDE_DIR hdf5.h PATH_SUFFIXES hdf5/serial REQUIRED)
+  find_library(HDF5_LIBRARY NAMES hdf5_serial hdf5 PATH_SUFFIXES hdf5/serial REQUIRED)
+  add_library(bntt_hdf5 INTERFACE)
+  target_include_directories(bntt_hdf5 SYSTEM INTERFACE ${HDF5_INCLUDE_DIR})
+  target_link_libraries(bntt_hdf5 INTERFACE ${HDF5_LIBRARY})
+endif()
