@@ -1,9 +1,12 @@
-// While `bntt report --follow` serves the page: asks for news, and says when the program is gone.
+// While `bntt report --follow` or `bntt predict --live` serves the page: asks for news, and says when the program is gone.
 "use strict";
 
 function follow(show) {
   const status = document.getElementById("status");
+  const kPauseOfRuns = 1500;  // milliseconds
+  const kPauseOfSamples = 200;
   let version = null;
+  let pause = kPauseOfRuns;
   const tell = (text, gone = false) => {
     status.className = gone ? "live gone" : "live";
     status.textContent = text;
@@ -21,12 +24,13 @@ function follow(show) {
         const next = await answer.json();
         version = next.version;
         show(next);
-        tell(next.problem ?? progress(next.runs[0]), Boolean(next.problem));
+        tell(next.problem ?? next.explanation?.status ?? progress(next.runs[0]), Boolean(next.problem));
+        pause = next.explanation ? kPauseOfSamples : kPauseOfRuns;
       }
     } catch {
-      tell("bntt report has ended; this is the last state", true);
+      tell("bntt has ended; this is the last state", true);
     }
-    setTimeout(ask, 1500);
+    setTimeout(ask, pause);
   };
   ask();
 }

@@ -24,8 +24,9 @@ function drawRun(run) {
   const parent = document.getElementById("report");
   const detail = slot(parent, "run", "div");
   drawHeadline(detail, run);
-  for (const name of [...new Set(panels.map((panel) => panel.section))]) {
-    const members = panels.filter((panel) => panel.section === name);
+  const suitable = panels.filter((panel) => suits(panel, run));
+  for (const name of [...new Set(suitable.map((panel) => panel.section))]) {
+    const members = suitable.filter((panel) => panel.section === name);
     const shown = members.filter((panel) => panel.has(run) || panel.instead?.(run));
     const message = shown.length === 0 ? members.find((panel) => panel.absent) : null;
     const section = slot(detail, name, "section", { id: sectionId(name) });
@@ -74,6 +75,12 @@ function drawAll({ fresh = false } = {}) {
     parent.replaceChildren();
     requestAnimationFrame(() => window.scrollTo(0, from));
   }
+  document.getElementById("foot").textContent = report.generator ?? "";
+  if (report.explanation) {
+    document.title = `${report.explanation.name} – bntt predict`;
+    drawExplanation(parent, report.explanation);
+    return;
+  }
   if (report.runs.length === 0) return;
   selected = Math.min(selected, report.runs.length - 1);
   const run = report.runs[selected];
@@ -82,7 +89,6 @@ function drawAll({ fresh = false } = {}) {
   if (report.runs.length > 1) drawComparison(parent, report.runs);
   drawRun(run);
   drawContents();
-  document.getElementById("foot").textContent = report.generator;
 }
 
 function show(next) {

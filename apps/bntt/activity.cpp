@@ -56,7 +56,7 @@ void print_gains(const ActivityStudy& study) {
 void print_thresholds(const ActivityStudy& study) {
   if (study.detail_images == 0) return;
   fmt::print(
-      "\nmembrane, and how well a neuron with the effective threshold foretells each "
+      "\nmembrane, and how well a neuron with the effective threshold predicts each "
       "neuron-step ({} images)\n",
       study.detail_images);
   fmt::print("{:<8} {:>9} {:>9} {:>9} {:>9} | {:>7} {:>7} {:>9} | {:>7} {:>7} {:>9}\n", "stage",

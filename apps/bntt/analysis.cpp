@@ -46,8 +46,8 @@ void prepare_output(const std::filesystem::path& file) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (!fs::is_directory(folder)) {
-    fail("{}: the folder {} cannot be made: {}", file.string(), folder.string(),
-         error ? error.message() : "a file has its name");
+    fail("{}: the folder {} cannot be created: {}", file.string(), folder.string(),
+         error ? error.message() : "a file has that name");
   }
   if (access(folder.c_str(), W_OK | X_OK) != 0) {
     fail("{}: the folder {} may not be written to", file.string(), folder.string());

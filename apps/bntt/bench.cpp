@@ -9,6 +9,8 @@
 #include "bench/our_engine.h"
 #include "bench_report.h"
 #include "command.h"
+#include "kernels/kernel_set.h"
+#include "train/precision_names.h"
 
 namespace bntt::cli {
 namespace {
@@ -39,27 +41,36 @@ std::filesystem::path torch_program(const std::filesystem::path& own) {
   return program;
 }
 
+Precision precision_named(const std::string& wanted) {
+  for (const auto& [precision, name] : enum_names(Precision{})) {
+    if (wanted == name) return precision;
+  }
+  fail("--precision {} is unknown", wanted);
+}
+
 int run_bench(const BenchArguments& arguments, bench::Kind kind) {
   set_threads(arguments.threads);
   bench::WorkloadOptions workload = arguments.workload;
   workload.break_even =
       arguments.break_even == "timed" ? BreakEvenSource::timed : BreakEvenSource::formula;
-  bench::Options options{
-      .kind = kind,
-      .workload = workload,
-      .batches = arguments.batches,
-      .densities = arguments.densities,
-      .threads = threads(),
-      .precision = arguments.precision == "mixed" ? Precision::mixed : Precision::fp32,
-      .repeats = arguments.repeats,
-      .scaling = arguments.scaling,
-      .own_program = std::filesystem::read_symlink("/proc/self/exe")};
+  bench::Options options{.kind = kind,
+                         .workload = workload,
+                         .batches = arguments.batches,
+                         .densities = arguments.densities,
+                         .threads = threads(),
+                         .precision = precision_named(arguments.precision),
+                         .repeats = arguments.repeats,
+                         .scaling = arguments.scaling,
+                         .own_program = std::filesystem::read_symlink("/proc/self/exe")};
   if (arguments.against == "torch") options.torch_program = torch_program(options.own_program);
   if (!arguments.json) {
     options.note = [](const std::string& text) {
       fmt::print("{}\n", text);
       std::fflush(stdout);
     };
+  }
+  if (options.precision == Precision::bf16 && options.note && !kernels::kernels().bf16.native) {
+    options.note("this processor multiplies no bf16 (AVX512_BF16): it is emulated, and slow");
   }
   const bench::Report report = bench::compare(options);
   if (arguments.json) {
@@ -122,9 +133,9 @@ void add_workload_options(CLI::App& command, BenchArguments& arguments) {
       ->check(CLI::IsMember({"torch"}));
   command
       .add_option("--precision", arguments.precision,
-                  "of training: fp32 or mixed; inference keeps no currents, so both are one there")
+                  "of training: fp32, mixed or bf16; inference always computes in fp32")
       ->capture_default_str()
-      ->check(CLI::IsMember({"fp32", "mixed"}));
+      ->check(CLI::IsMember({"fp32", "mixed", "bf16"}));
   command.add_option("--threads", arguments.threads, "0: one per core")->check(not_negative());
   command
       .add_flag("--scaling", arguments.scaling,

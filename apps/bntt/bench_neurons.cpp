@@ -24,7 +24,8 @@ struct NeuronCase {
         rows(Buffer<float>::zeros(shape.steps * map.channels)),
         ones(shape.steps * map.channels),
         sums(Buffer<float>::zeros(2 * shape.steps * map.channels)),
-        scratch(kernels::backward_scratch(shape, pixels_per_block(shape))) {
+        dynamics(kernels::dynamics_of({.leak = 0.95F}, Propagation::instant)),
+        scratch(kernels::backward_scratch(shape, dynamics, pixels_per_block(shape))) {
     ones.fill(1.0F);
   }
 
@@ -37,6 +38,7 @@ struct NeuronCase {
   Buffer<float> rows;
   Buffer<float> ones;
   Buffer<float> sums;
+  kernels::Dynamics dynamics;
   Buffer<float> scratch;
 
   kernels::Affine affine() const {
@@ -66,7 +68,6 @@ void add_neuron_benchmarks() {
   constexpr double kFloat = 4.0;
   for (const KernelSet& set : kernels::kernel_sets()) {
     auto c = std::make_shared<NeuronCase>(set.name == "reference" ? 8 : 32);
-    const kernels::Dynamics dynamics = kernels::dynamics_of({.leak = 0.95F}, Propagation::instant);
     const auto name = [&](const char* kernel) { return fmt::format("{}/{}", kernel, set.name); };
     add_benchmark(name("moments"), {.bytes = kFloat * c->floats()}, [c, &set] {
       for (int64_t step = 0; step < c->shape.steps; ++step) {
@@ -74,21 +75,20 @@ void add_neuron_benchmarks() {
                             c->map.channels, c->sums.data(), c->sums.data() + c->map.channels);
       }
     });
-    add_benchmark(name("neurons-forward"), {.bytes = (kFloat + 1.0 / 8.0) * c->floats()},
-                  [c, &set, dynamics] {
-                    c->for_blocks([&](const PixelBlock& block) {
-                      kernels::spiking_forward(set, c->shape, dynamics, c->affine(), c->currents(),
-                                               block, c->carry.data(), c->spikes.data());
-                    });
-                  });
-    add_benchmark(name("neurons-backward"), {.bytes = 3.0 * kFloat * c->floats()},
-                  [c, &set, dynamics] {
-                    c->for_blocks([&](const PixelBlock& block) {
-                      set.spiking_backward(c->shape, dynamics, c->affine(), c->currents(),
-                                           {c->gradient.data(), {c->map}}, block, c->scratch.data(),
-                                           c->gradient.data(), c->gradient_sums());
-                    });
-                  });
+    add_benchmark(
+        name("neurons-forward"), {.bytes = (kFloat + 1.0 / 8.0) * c->floats()}, [c, &set] {
+          c->for_blocks([&](const PixelBlock& block) {
+            kernels::spiking_forward(set, c->shape, c->dynamics, c->affine(), c->currents(), block,
+                                     c->carry.data(), c->spikes.data());
+          });
+        });
+    add_benchmark(name("neurons-backward"), {.bytes = 3.0 * kFloat * c->floats()}, [c, &set] {
+      c->for_blocks([&](const PixelBlock& block) {
+        set.spiking_backward(c->shape, c->dynamics, c->affine(), c->currents(),
+                             {c->gradient.data(), {c->map}}, block, c->scratch.data(),
+                             c->gradient.data(), c->gradient_sums());
+      });
+    });
     add_benchmark(name("norm-backward"), {.bytes = 3.0 * kFloat * c->floats()}, [c, &set] {
       c->for_blocks([&](const PixelBlock& block) {
         set.norm_backward(c->shape, c->affine(), {c->ones.data(), c->rows.data(), c->rows.data()},

@@ -5,7 +5,7 @@
 #include "bntt/zoo.h"
 #include "data/augmentation.h"
 #include "layers/loss.h"
-#include "train/sgd.h"
+#include "learn/sgd.h"
 
 namespace bntt::cli {
 
@@ -36,7 +36,7 @@ void add_training_benchmarks() {
     }
   });
 
-  // Made by the first call only: nobody who filters it away should wait for it.
+  // Made by the first call only, so that filtering it out costs no time.
   struct Optimised {
     Network network{vgg9({}), bench::kSeed};
     Sgd sgd{network, {}};

@@ -21,11 +21,16 @@ CLI::Validator positive();
 // One file per subcommand, one function each; main.cpp lists them.
 void add_train(CLI::App& app, Action& action);
 void add_sweep(CLI::App& app, Action& action);
+void add_experiment(CLI::App& app, Action& action);
 void add_eval(CLI::App& app, Action& action);
+void add_convert(CLI::App& app, Action& action);
+void add_steps(CLI::App& app, Action& action);
+void add_predict(CLI::App& app, Action& action);
 void add_exit(CLI::App& app, Action& action);
 void add_activity(CLI::App& app, Action& action);
 void add_energy(CLI::App& app, Action& action);
 void add_attack(CLI::App& app, Action& action);
+void add_classical(CLI::App& app, Action& action);
 void add_inspect(CLI::App& app, Action& action);
 void add_export(CLI::App& app, Action& action);
 void add_import(CLI::App& app, Action& action);
@@ -36,5 +41,6 @@ void add_plot(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_data(CLI::App& app, Action& action);
 void add_settings(CLI::App& app, Action& action);
+void add_help_pages(CLI::App& app, Action& action);
 
 }  // namespace bntt::cli

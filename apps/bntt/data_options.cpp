@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/cache_directory.h"
 
 namespace bntt::cli {
@@ -44,7 +46,20 @@ DatasetSplits open_run_data(const RunConfig& config, const std::string& director
                   fmt::format("{:.0f} per second", rate.per_second()),
                   rate.seconds_for(all - done));
   };
-  return open_dataset(config.data.name, directory, options);
+  int64_t longest = 0;
+  int64_t cut = 0;
+  options.recording = [&](int64_t bins) {
+    longest = std::max(longest, bins);
+    if (bins > options.events.frames) ++cut;
+  };
+  DatasetSplits splits = open_dataset(config.data.name, directory, options);
+  if (cut > 0) {
+    fmt::print(stderr,
+               "warning: {} recordings last longer than the network's {} bins of {} microseconds "
+               "and are cut, the longest lasts {}\n",
+               cut, options.events.frames, options.events.bin_us, longest);
+  }
+  return splits;
 }
 
 }  // namespace bntt::cli

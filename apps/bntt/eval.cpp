@@ -27,6 +27,7 @@ struct EvalArguments {
   std::string split = "test";
   std::string weights = "best";
   int64_t steps = 0;
+  std::vector<int64_t> at_steps;
   std::optional<double> exit_threshold;
   std::optional<double> exit_confidence;
   std::optional<double> exit_margin;
@@ -102,7 +103,8 @@ Measured measure(const EvalArguments& arguments, const Network& network, const I
   try {
     return measure_images(arguments, network, images, options);
   } catch (const std::bad_alloc&) {
-    const int64_t batch = images_per_batch(network, network.spec().steps);
+    const int64_t batch =
+        images_per_batch(network, std::min(network.spec().steps, kStepsPerWindow));
     fail("{}: not enough memory: running {} images at once takes about {}", arguments.run, batch,
          bytes_text(evaluation_bytes(network.spec(), batch)));
   }
@@ -131,6 +133,17 @@ std::string predictions_csv(const ImageSet& images, const Inference& run) {
   return text;
 }
 
+Json stopped_report(const Evaluation& result) {
+  Json rows = Json::array();
+  for (const StoppedEvaluation& stop : result.stopped) {
+    rows.push_back({{"steps", stop.steps},
+                    {"accuracy", stop.sums.accuracy()},
+                    {"loss", stop.sums.mean_loss()},
+                    {"spikes_per_image", stop.spikes_per_image}});
+  }
+  return rows;
+}
+
 Json report(const Network& network, const Measured& measured, double images_per_second) {
   const Evaluation& result = measured.result;
   Json stages = Json::array();
@@ -147,6 +160,7 @@ Json report(const Network& network, const Measured& measured, double images_per_
           {"loss", result.sums.mean_loss()},
           {"spikes_per_image", result.spikes_per_image()},
           {"images_per_second", images_per_second},
+          {"at_steps", stopped_report(result)},
           {"stages", stages}};
 }
 
@@ -179,6 +193,7 @@ int eval(const EvalArguments& arguments) {
               {.encoder = encoder_for(model, config, data),
                .seed = static_cast<uint64_t>(arguments.seed.value_or(config.train.seed)),
                .steps = last_step(arguments, network),
+               .at_steps = arguments.at_steps,
                .progress = [&](int64_t done) {
                  rate.add(done - done_before);
                  done_before = done;
@@ -207,6 +222,10 @@ int eval(const EvalArguments& arguments) {
       "accuracy {:.2f} % on {} {} images, {} steps, {:.0f} spikes per image, {:.0f} images/s",
       result.accuracy(), result.sums.images, arguments.split, steps, result.spikes_per_image(),
       speed));
+  for (const StoppedEvaluation& stop : result.stopped) {
+    progress.line(fmt::format("  after {:>5} steps {:6.2f} %  {:>10.0f} spikes per image",
+                              stop.steps, stop.sums.accuracy(), stop.spikes_per_image));
+  }
   const std::vector<double> densities = measured.density(network);
   for (std::size_t i = 0; i < densities.size(); ++i) {
     progress.line(fmt::format("  {:<8} {:6.2f} % of neuron-steps fire", network.stages()[i].name,
@@ -250,10 +269,19 @@ void add_eval(CLI::App& app, Action& action) {
   command->add_option("--predictions", arguments->predictions,
                       "write a CSV file with a row per image: label, prediction, probabilities, "
                       "steps taken");
+  command
+      ->add_option("--at-steps", arguments->at_steps,
+                   "also tell the accuracy after so many steps, as 10,20,50: one pass for all")
+      ->delimiter(',')
+      ->check(positive())
+      ->excludes("--exit-confidence")
+      ->excludes("--exit-margin")
+      ->excludes("--window-threshold")
+      ->excludes("--predictions");
   command->add_flag("--json", arguments->json, "print JSON");
   command->footer(
       "Example:\n  bntt eval runs/demo --limit 1000 --json\n  bntt eval runs/demo --predictions "
-      "predictions.csv");
+      "predictions.csv\n  bntt eval runs/converted --at-steps 10,20,50,100,200,500");
   command->callback([arguments, &action] { action = [arguments] { return eval(*arguments); }; });
 }
 

@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
+#include "base/fail.h"
 #include "command.h"
+#include "nir.h"
 #include "train/authors_format.h"
 #include "train/model_card.h"
 #include "train/run_settings.h"
@@ -12,9 +14,11 @@ struct ExportArguments {
   std::string run;
   std::string format;
   std::string file;
+  NirExportArguments nir;
 };
 
 int export_run(const ExportArguments& arguments) {
+  if (arguments.format == "nir") return export_nir(arguments.run, arguments.file, arguments.nir);
   const RunPaths paths{arguments.run};
   const RunConfig config = read_run_settings(paths);
   const RunModel model = load_run_model(paths);
@@ -37,13 +41,41 @@ void add_export(CLI::App& app, Action& action) {
   command
       ->add_option("--format", arguments->format,
                    "state-dict: safetensors with every parameter and running statistic under its "
-                   "own name; authors-pytorch: with the names of the authors' PyTorch models")
+                   "own name; authors-pytorch: with the names of the authors' PyTorch models; nir: "
+                   "a graph for other simulators and for hardware")
       ->required()
-      ->check(CLI::IsMember({"state-dict", "authors-pytorch"}));
+      ->check(CLI::IsMember({"state-dict", "authors-pytorch", "nir"}));
   command->add_option("file", arguments->file, "file to write")->required();
-  command->footer("Example:\n  bntt export runs/vgg9 --format state-dict vgg9.safetensors");
-  command->callback(
-      [arguments, &action] { action = [arguments] { return export_run(*arguments); }; });
+  constexpr const char* kNir = "With --format nir";
+  NirExportArguments& nir = arguments->nir;
+  std::vector<CLI::Option*> of_nir = {
+      command->add_option("--dt", nir.dt, "seconds per step; default: 1e-4")->check(positive()),
+      command->add_flag("--allow-lossy", nir.allow_lossy,
+                        "write soft resets, which most readers turn into hard ones"),
+      command
+          ->add_option("--bntt", nir.bntt,
+                       "norms with numbers for every step: refuse, or mean, which writes their "
+                       "mean over time and keeps the exact ones as metadata; default: refuse")
+          ->check(CLI::IsMember({"refuse", "mean"})),
+      command->add_option("--data", nir.data,
+                          "directory of the data set, to measure what --bntt mean costs"),
+      command->add_option("--limit", nir.limit, "measure with the first N test samples")
+          ->check(not_negative())};
+  for (CLI::Option* option : of_nir) option->group(kNir);
+  command->footer(
+      "Example:\n  bntt export runs/vgg9 --format state-dict vgg9.safetensors\n  bntt export "
+      "runs/hard --format nir hard.nir\n  bntt export runs/vgg9 --format nir vgg9.nir "
+      "--allow-lossy --bntt mean --data cifar");
+  command->callback([arguments, of_nir, &action] {
+    action = [arguments, of_nir] {
+      for (const CLI::Option* option : of_nir) {
+        if (option->count() > 0 && arguments->format != "nir") {
+          fail("{} is for --format nir, not for {}", option->get_name(), arguments->format);
+        }
+      }
+      return export_run(*arguments);
+    };
+  });
 }
 
 }  // namespace bntt::cli

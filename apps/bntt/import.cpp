@@ -1,12 +1,16 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <fstream>
 #include <limits>
 #include <optional>
+#include <string_view>
 
 #include "base/fail.h"
 #include "bntt/zoo.h"
 #include "command.h"
+#include "nir.h"
 #include "train/authors_format.h"
 #include "train/model_card.h"
 #include "train/run_settings.h"
@@ -23,6 +27,7 @@ struct ImportArguments {
   std::optional<std::string> data;
   std::optional<int64_t> size;
   std::optional<double> leak;
+  NirImportArguments nir;  // its settings are those above
 };
 
 /// A width multiplier under which the zoo's rounded channel counts are those of the file. Each
@@ -122,7 +127,28 @@ ImportedRun described_run(const ImportArguments& arguments, const TensorFile& fi
   return {std::move(config), std::move(network)};
 }
 
+int import_nir_file(const ImportArguments& arguments) {
+  if (arguments.model || arguments.data || arguments.size || arguments.leak) {
+    fail("{}: a NIR file holds its network: leave out --model, --data, --size and --leak",
+         arguments.file);
+  }
+  NirImportArguments nir = arguments.nir;
+  nir.settings = arguments.settings;
+  return import_nir(arguments.file, arguments.out, nir);
+}
+
+bool is_hdf5(const std::string& file) {
+  constexpr std::string_view kBegin = "\x89HDF\r\n\x1a\n";
+  std::array<char, kBegin.size()> begin{};
+  std::ifstream(file, std::ios::binary).read(begin.data(), begin.size());
+  return std::string_view(begin.data(), begin.size()) == kBegin;
+}
+
 int import_file(const ImportArguments& arguments) {
+  if (is_hdf5(arguments.file)) return import_nir_file(arguments);
+  if (arguments.nir.dt || arguments.nir.reset || arguments.nir.steps) {
+    fail("{}: is not a NIR file: leave out --dt, --reset and --steps", arguments.file);
+  }
   const TensorFile file = read_tensors(arguments.file);
   std::optional<ModelCard> card = card_in(file, arguments.file);
   const ImportedRun run =
@@ -141,10 +167,10 @@ int import_file(const ImportArguments& arguments) {
 void add_import(CLI::App& app, Action& action) {
   auto* command =
       app.add_subcommand("import",
-                         "Make a run from a file of bntt export, or from a state dict of "
-                         "the authors' PyTorch models");
+                         "Make a run from a file of bntt export, from a NIR file, or from a state "
+                         "dict of the authors' PyTorch models");
   auto arguments = std::make_shared<ImportArguments>();
-  command->add_option("file", arguments->file, "safetensors file")->required();
+  command->add_option("file", arguments->file, "safetensors or NIR file")->required();
   command->add_option("--out", arguments->out, "directory of the run")->required();
   command->add_option("--set", arguments->settings,
                       "a setting of the run, such as encoder.kind=direct or data.mean=[0.5]; "
@@ -159,10 +185,25 @@ void add_import(CLI::App& app, Action& action) {
   command->add_option("--leak", arguments->leak, "of the neurons; default: 0.95")
       ->check(CLI::Range(0.0, 1.0))
       ->group(kForeign);
+  constexpr const char* kNir = "What NIR files do not tell";
+  command->add_option("--dt", arguments->nir.dt, "seconds per step; default: the file's, or 1e-4")
+      ->check(positive())
+      ->group(kNir);
+  command
+      ->add_option("--reset", arguments->nir.reset,
+                   "hard or soft; default: as the file's metadata say, or hard")
+      ->check(CLI::IsMember({"hard", "soft"}))
+      ->group(kNir);
+  command
+      ->add_option("--steps", arguments->nir.steps,
+                   "default: the file's, or the bins of data.bin_us in the longest recording")
+      ->check(CLI::Range(1, 1 << 16))
+      ->group(kNir);
   command->footer(
       "Example:\n  bntt import exported.safetensors --out runs/again\n  bntt import "
       "authors.safetensors --model vgg9 --out runs/imported\n  bntt eval runs/imported --data "
-      "cifar");
+      "cifar\n  bntt import net.nir --set data.name=nmnist --set data.dir=DIR --set "
+      "data.bin_us=1000 --out runs/net");
   command->callback(
       [arguments, &action] { action = [arguments] { return import_file(*arguments); }; });
 }

@@ -3,14 +3,17 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <optional>
 #include <span>
 
 #include "base/json.h"
 #include "bntt/model.h"
+#include "classical_text.h"
 #include "command.h"
 #include "model/model_file.h"
+#include "train/method_record.h"
 #include "train/metrics.h"
-#include "train/trainer.h"
+#include "train/run_trainer.h"
 
 namespace bntt::cli {
 namespace {
@@ -135,6 +138,17 @@ void print_density(const Network& network, const std::vector<Json>& logged) {
   }
 }
 
+std::optional<MethodRecord> method_in(const ModelCard& card, const std::string& run) {
+  if (card.training.settings.empty()) return std::nullopt;
+  return method_of(config_from_toml(card.training.settings, run + ": settings"));
+}
+
+void print_method(const MethodRecord& method) {
+  fmt::print("method    {}\n", method.name);
+  if (!method.source.empty()) fmt::print("source    {}\n", method.source);
+  fmt::print("          {}\n", method.settings);
+}
+
 void print_card(const Model& model) {
   const ModelCard& card = model.card();
   const EncoderSpec& encoder = card.input.encoder;
@@ -158,21 +172,38 @@ void print_card(const Model& model) {
   fmt::print("\n\n");
 }
 
+int inspect_classical(const InspectArguments& arguments) {
+  const ClassicalRun run = read_classical_run({arguments.run});
+  if (arguments.json) {
+    fmt::print("{}\n", classical_json(run).dump(2));
+  } else {
+    fmt::print("{}", classical_text(run));
+  }
+  return kDone;
+}
+
 int inspect(const InspectArguments& arguments) {
+  if (is_classical_run(arguments.run)) return inspect_classical(arguments);
   const Model model = Model::load(arguments.run);
   const Network& network = model.network();
   const RunPaths paths{arguments.run};
   const std::vector<Json> logged =
       std::filesystem::exists(paths.metrics()) ? read_metrics(paths, "step") : std::vector<Json>();
+  const std::optional<MethodRecord> method = method_in(model.card(), arguments.run);
   if (arguments.json) {
     Json report = json_report(network, logged);
     report["card"] = card_json(model.card());
+    if (method) {
+      report["method"] = {
+          {"name", method->name}, {"source", method->source}, {"settings", method->settings}};
+    }
     fmt::print("{}\n", report.dump(2));
     return kDone;
   }
   fmt::print("{}: {} steps, input {}, {} propagation\n\n", arguments.run, network.spec().steps,
              shape_text(network.spec().input),
              network.spec().propagation == Propagation::instant ? "instant" : "delayed");
+  if (method) print_method(*method);
   print_card(model);
   print_stages(network);
   print_gains(network);

@@ -105,11 +105,16 @@ int main(int argc, char** argv) {
   bntt::cli::Action action;
   bntt::cli::add_train(app, action);
   bntt::cli::add_sweep(app, action);
+  bntt::cli::add_experiment(app, action);
   bntt::cli::add_eval(app, action);
+  bntt::cli::add_convert(app, action);
+  bntt::cli::add_steps(app, action);
+  bntt::cli::add_predict(app, action);
   bntt::cli::add_exit(app, action);
   bntt::cli::add_activity(app, action);
   bntt::cli::add_energy(app, action);
   bntt::cli::add_attack(app, action);
+  bntt::cli::add_classical(app, action);
   bntt::cli::add_inspect(app, action);
   bntt::cli::add_export(app, action);
   bntt::cli::add_import(app, action);
@@ -118,6 +123,7 @@ int main(int argc, char** argv) {
   bntt::cli::add_report(app, action);
   bntt::cli::add_data(app, action);
   bntt::cli::add_settings(app, action);
+  bntt::cli::add_help_pages(app, action);
 
   const std::string first = argc > 1 ? argv[1] : "";
   const std::vector<std::string> commands = command_names(app);

@@ -46,6 +46,10 @@ int plot(const PlotArguments& arguments) {
   const PictureFormat format = format_of(arguments.out);
   set_threads(arguments.threads);
   Json run = run_outline(arguments.run, {.exit_threshold = arguments.threshold});
+  if (run.contains("classical")) {
+    fail("{}: is a run of a classical method, which has no figures: see bntt report",
+         arguments.run);
+  }
   prepare_output(arguments.out);
   if (entry.needs != AnalysisParts::none()) {
     AnalysisProgress progress(false);

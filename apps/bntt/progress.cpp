@@ -23,7 +23,7 @@ void Progress::never_silent_for(std::chrono::milliseconds interval) {
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     const std::string text =
         status_.empty() ? "working, " + duration_text(seconds) + " so far" : status_;
-    // Not fmt::print, which throws when the output is full: nobody would catch it here.
+    // Not fmt::print, which throws when the output is full: there is no one to catch it here.
     std::fputs((text + "\n").c_str(), stdout);
     std::fflush(stdout);
   });

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/threads.h"
+#include "classical/run_files.h"
 #include "command.h"
 #include "interrupt.h"
 #include "report/live_server.h"
@@ -70,6 +71,12 @@ std::string proposal_text(const Json& exit) {
 
 // What one wants to know without opening the page.
 void print_summary(const Json& run) {
+  if (run.contains("classical")) {
+    const Json& found = run["classical"];
+    fmt::print("{}: {} of {} test recordings right, accuracy {:.2f} %\n",
+               found["title"].get<std::string>(), found["right"].get<int64_t>(),
+               found["data"]["test"].get<int64_t>(), found["accuracy"].get<double>());
+  }
   if (run.contains("missing")) {
     fmt::print("without what needs images: {}\n", run["missing"].get<std::string>());
   }
@@ -129,6 +136,7 @@ int follow(const ReportArguments& arguments) {
     fail("--follow: serves the page of one run, expected one directory and no --out");
   }
   const std::string& run = arguments.runs.front();
+  if (is_classical_run(run)) fail("--follow: {} is a classical run, which has ended", run);
   Json document = report_document({run_outline(run, {.weights = RunWeights::last})});
   catch_interrupts();
   LiveServer server(arguments.port);

@@ -105,7 +105,7 @@ void print_markdown() {
     print_markdown_table(table);
     if (table.name != "network") continue;
     fmt::print(
-        "\nThe tables below stand inside `[network]`; [networks.md](networks.md) shows whole "
+        "\nThe tables below are part of `[network]`; [networks.md](networks.md) shows whole "
         "networks. A stage is a\n"
         "`[[network.stages]]` with its `type`; its other keys are those of the table of that "
         "name.\n");

@@ -136,7 +136,7 @@ class Sweep {
                        progress_);
       row.state = result.end == TrainEnd::finished ? "finished" : "stopped";
     } catch (const TrainingDiverged&) {
-      row.state = "diverged";  // a result like any other: the grid goes on
+      row.state = "diverged";  // a result like any other: the sweep continues
     }
     row.seconds += rate.seconds();
     row.summary = summarise_run(paths);

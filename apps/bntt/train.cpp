@@ -11,6 +11,7 @@
 #include "base/threads.h"
 #include "command.h"
 #include "interrupt.h"
+#include "kernels/kernel_set.h"
 #include "train/break_even_table.h"
 #include "train/memory_need.h"
 #include "train/presets.h"
@@ -32,7 +33,7 @@ struct TrainArguments {
   CacheArguments cache;
 };
 
-/// The run that is meant, and whether it goes on.
+/// The run's directory, and whether the run is resumed.
 struct ChosenRun {
   RunPaths paths;
   bool resume = false;
@@ -64,6 +65,10 @@ RunConfig settings_of(const TrainArguments& arguments, const ChosenRun& run) {
   return begun ? resumed_settings(run.paths, *begun, *config, arguments.settings.epochs.has_value())
                : *config;
 }
+
+constexpr const char* kSlowBf16 =
+    "train.precision is bf16, but this processor multiplies no bf16 (AVX512_BF16): emulating it "
+    "gives the same result and takes many times as long as mixed";
 
 std::string rates_text(const TrainConfig& train, int64_t step, int64_t steps_per_epoch) {
   std::string text;
@@ -183,7 +188,8 @@ void add_settings_options(CLI::App& command, SettingsArguments& arguments) {
   command.add_option("--epochs", arguments.epochs,
                      "train.epochs; with --resume another number extends (or shortens) the run");
   command.add_option("--precision", arguments.precision,
-                     "train.precision: mixed (the default) keeps currents as bf16, fp32 as floats");
+                     "train.precision: mixed (the default) keeps currents as bf16, fp32 as floats; "
+                     "bf16 also multiplies in bf16");
   command.add_option("--limit-train", arguments.limit_train, "use the first N training images");
   command.add_option("--limit-test", arguments.limit_test, "use the first N test images");
   command.add_option("--seed", arguments.seed, "train.seed");
@@ -222,6 +228,8 @@ RunConfig resumed_settings(const RunPaths& paths, const RunConfig& begun, const 
   RunConfig resumed = wanted;
   resumed.train.break_even = begun.train.break_even;
   resumed.train.from = begun.train.from;
+  if (resumed.train.from_thresholds) resumed.model.thresholds = begun.model.thresholds;
+  if (resumed.data.bin_us > 0) set_steps(resumed, steps_of(begun));
   if (!resumed.data.mean) resumed.data.mean = begun.data.mean;
   if (!resumed.data.deviation) resumed.data.deviation = begun.data.deviation;
   return resumed;
@@ -237,17 +245,27 @@ TrainingResult run_training(RunConfig config, const RunPaths& paths, RunLock loc
     const int64_t epochs_before = options.resume && std::filesystem::exists(paths.settings())
                                       ? read_run_settings(paths).train.epochs
                                       : config.train.epochs;
+    if (config.data.bin_us > 0 && !options.resume) {
+      set_steps(config, steps_of_bins(config));
+      say(fmt::format("{} steps: the bins of the longest recording", steps_of(config)));
+    }
     data =
         open_run_data(config, config.data.dir, dataset_options(config), options.cache, &progress);
     keep_measured_statistics(data, config);
+    if (config.train.from_thresholds && !std::filesystem::exists(paths.settings())) {
+      take_thresholds(config);
+    }
     if (config.train.break_even == BreakEvenSetting(BreakEvenSource::timed)) {
       say("timing sparse against dense convolutions, unless this machine knows them");
       config.train.break_even = break_even_values(machine_break_even(
           plan_stages(network_of(config, data.train.shape, data.train.classes)), break_even_file(),
           [&] { progress.line("waiting for another process that times convolutions"); }));
     }
-    Trainer trainer(config, data, paths, options.resume, std::move(lock));
+    RunTrainer trainer(config, data, paths, options.resume, std::move(lock));
 
+    if (config.train.precision == Precision::bf16 && !kernels::kernels().bf16.native) {
+      say(kSlowBf16);
+    }
     say(fmt::format("{}: {} training images, {} steps of {} images per epoch, {} threads",
                     paths.directory.string(), data.train.size(), trainer.steps_per_epoch(),
                     config.train.batch, threads()));
@@ -299,7 +317,7 @@ void add_train(CLI::App& app, Action& action) {
       "Example:\n  bntt train --preset authors-cifar10 --data cifar --set model.width=0.25 --out "
       "runs/narrow\n  bntt train --resume runs/narrow --epochs 140\n  bntt train --preset "
       "authors-cifar100 --data cifar100 --set model.width=0.25 --from runs/narrow --out runs/fine\n"
-      "Ctrl-C leaves a checkpoint; --resume goes on from it.");
+      "Ctrl-C leaves a checkpoint; --resume continues from it.");
   command->callback([arguments, resume, &action] {
     action = [arguments, resumes = resume->count() > 0] { return train(*arguments, resumes); };
   });

@@ -9,7 +9,7 @@
 #include "progress.h"
 #include "train/config.h"
 #include "train/run_lock.h"
-#include "train/trainer.h"
+#include "train/run_trainer.h"
 
 namespace bntt::cli {
 

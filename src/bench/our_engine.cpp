@@ -95,7 +95,7 @@ void OurEngine::infer() {
 }
 
 Json OurEngine::report() const {
-  // Of the fastest unit, which is the one that the rate is told of: means would not add up to it.
+  // Of the fastest unit, whose rate is reported: means would not add up to it.
   std::vector<StageCost> stages = stage_costs(workload_.network, fastest_.stages, density_, input_,
                                               images_per_unit(job_.kind, job_.batch));
   const auto add = [&](const char* name, double seconds) {

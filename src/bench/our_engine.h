@@ -6,7 +6,7 @@
 #include "bench/stage_cost.h"
 #include "bench/worker.h"
 #include "bench/workload.h"
-#include "train/sgd.h"
+#include "learn/sgd.h"
 
 namespace bntt::bench {
 

@@ -42,7 +42,7 @@ SynapseOperation operation_of(StagePhase phase) {
 double bytes_per_neuron_step(StagePhase phase, Precision precision) {
   constexpr double kFloat = 4.0;
   constexpr double kBit = 1.0 / 8.0;
-  const double current = precision == Precision::mixed ? kFloat / 2.0 : kFloat;
+  const double current = keeps_halves(precision) ? kFloat / 2.0 : kFloat;
   switch (phase) {
     case StagePhase::neuron_forward:
       return current + kBit;
@@ -60,6 +60,7 @@ struct BranchCost {
   const BranchPlan& plan;
   Synapse synapse;
   Frames input;
+  Arithmetic arithmetic = Arithmetic::fp32;
 
   /// A spike behind a pool is walked like any other: a pooled place sees all of its window's.
   double places() const {
@@ -71,7 +72,7 @@ struct BranchCost {
   const SynapseWay& way(StagePhase phase) const {
     const SynapseOperation operation = operation_of(phase);
     const bool gradient = operation == SynapseOperation::input_gradient;
-    return synapse.way_for(operation, gradient ? InputKind{} : input.kind, places());
+    return synapse.way_for(operation, gradient ? InputKind{} : input.kind, places(), arithmetic);
   }
 };
 
@@ -141,7 +142,9 @@ std::vector<StageCost> stage_costs(const Network& network, const StageSeconds& s
     const StagePlan& plan = network.stages()[i];
     std::vector<BranchCost> branches;
     for (const BranchPlan& branch : plan.branches) {
-      branches.push_back({branch, Synapse(branch), frames_of(branch)});
+      branches.push_back(
+          {branch, Synapse(branch), frames_of(branch),
+           network.precision() == Precision::bf16 ? Arithmetic::bf16 : Arithmetic::fp32});
       branches.back().synapse.set_break_even(*break_even++);
     }
     StageCost cost{.name = plan.name,

@@ -14,7 +14,7 @@
 #include "train/checkpoint.h"
 #include "train/model_card.h"
 #include "train/run_settings.h"
-#include "train/trainer.h"
+#include "train/run_trainer.h"
 
 namespace bntt::bench {
 namespace fs = std::filesystem;

@@ -142,7 +142,7 @@ void check_options(const DatasetInfo& info, const DatasetOptions& options) {
     }
   }
   if (options.labels == Labels::coarse && !info.coarse_labels) {
-    fail("{}: coarse labels were asked for, but it has one set of labels only", info.name);
+    fail("{}: coarse labels are not available: it has one set of labels only", info.name);
   }
   if (options.size != 0 && options.size != info.shape.height && !info.resizable) {
     fail("{}: a size of {} was asked for, but its images are {}x{}", info.name, options.size,
@@ -160,6 +160,9 @@ void check_options(const DatasetInfo& info, const DatasetOptions& options) {
   const FrameOptions plain = {.frames = options.events.frames};
   if (info.kind != SampleKind::events && options.events != plain) {
     fail("{}: settings of event frames were given, but it holds images", info.name);
+  }
+  if (options.events.bin_us > 0 && options.events.interval != Interval::time) {
+    fail("{}: bins of fixed length were asked for, and intervals of equal counts too", info.name);
   }
   if (options.events.frames < 1 || options.events.frames > kMostFrames) {
     fail("{}: {} frames were asked for, expected 1 to {}", info.name, options.events.frames,
@@ -195,6 +198,20 @@ ChannelStatistics dataset_normalisation(std::string_view name) {
     fail("the data set {} has no mean and deviation of its own", info.name);
   }
   return info.normalisation;
+}
+
+int64_t longest_recording_bins(std::string_view name, const fs::path& directory,
+                               DatasetOptions options) {
+  int64_t longest = 0;
+  options.need_train = true;
+  options.need_test = true;
+  options.limit_train = 0;
+  options.limit_test = 0;
+  options.events.frames = 1;
+  options.cache = {};
+  options.recording = [&](int64_t bins) { longest = std::max(longest, bins); };
+  open_dataset(name, directory, options);
+  return longest;
 }
 
 DatasetSplits open_dataset(std::string_view name, const fs::path& directory,

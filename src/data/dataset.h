@@ -80,6 +80,9 @@ struct DatasetOptions {
   /// Called while samples are decoded: what, how many are done, of how many. From one thread at a
   /// time.
   std::function<void(const std::string& what, int64_t done, int64_t all)> progress;
+  /// Called with the bins that a recording lasts, for each one that is decoded into bins of fixed
+  /// length. From one thread at a time.
+  std::function<void(int64_t bins)> recording;
 };
 
 std::vector<std::string> dataset_names();
@@ -93,6 +96,11 @@ void check_sensor(const DatasetInfo& info, const SensorSize& sensor);
 /// Mean and deviation of a data set's training pixels. Throws Error for an unknown name, and for
 /// one whose statistics are not known without its files.
 ChannelStatistics dataset_normalisation(std::string_view name);
+
+/// How many bins of options.events.bin_us the longest recording of all splits lasts. Reads all of
+/// them.
+int64_t longest_recording_bins(std::string_view name, const std::filesystem::path& directory,
+                               DatasetOptions options);
 
 /// Reads and validates a data set. An empty directory means the data set's usual place, if it has
 /// one. Throws Error, in one sentence, for an unknown name, for options that the data set does not

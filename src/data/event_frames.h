@@ -9,7 +9,7 @@
 
 namespace bntt {
 
-/// How the camera stood: where a pixel of the sensor lies in the picture.
+/// The orientation of the camera: which place in the picture a pixel of the sensor has.
 enum class SensorTurn {
   none,           ///< column x, row y
   half_and_swap,  ///< column last - y, row last - x: DVS-CIFAR10 is upright this way
@@ -23,9 +23,10 @@ struct FrameLayout {
 
 /// Counts the events of each interval: [frame, y, x, polarity], off before on; counts stop at 255.
 /// By time, event i falls into frame (t - first) * frames / (last - first + 1); by count, into
-/// i * frames / events. Throws Error for a recording without events or of more than 12 days, and
-/// for an event outside the sensor.
-void count_events(std::span<const Event> events, const FrameLayout& layout,
-                  const FrameOptions& options, const std::string& origin, uint8_t* frames);
+/// i * frames / events; in bins of fixed length, into (t - first) / bin_us, and nowhere if there is
+/// no such frame. Returns how many bins the recording lasts; 0 without bins. Throws Error for a
+/// recording without events or of more than 12 days, and for an event outside the sensor.
+int64_t count_events(std::span<const Event> events, const FrameLayout& layout,
+                     const FrameOptions& options, const std::string& origin, uint8_t* frames);
 
 }  // namespace bntt

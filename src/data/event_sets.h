@@ -1,9 +1,13 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/dataset.h"
+#include "data/file_samples.h"
 
 namespace bntt {
 
@@ -31,5 +35,28 @@ DatasetSplits open_nmnist(const std::filesystem::path& directory, const DatasetO
 /// the formats that parse_recording reads.
 DatasetSplits open_event_folder(const std::filesystem::path& directory,
                                 const DatasetOptions& options);
+
+/// A data set of event recordings as the camera gave them, for methods that read events and not
+/// frames. Samples, order and splits are those of open_dataset.
+struct RecordingSets {
+  std::string dataset;
+  std::vector<std::string> class_names;  ///< by label
+  FileList train;
+  FileList test;
+  /// The recording in a file, as open_dataset shows it: upright, every event on the sensor, in the
+  /// order of time. Throws Error, naming the file, also for one without events.
+  std::function<Recording(const std::filesystem::path& file)> read;
+};
+
+/// Throws Error, in one sentence, for an unknown name, a data set of images, a sensor that the data
+/// set does not take, and missing files. Recordings are not read yet.
+RecordingSets open_recordings(std::string_view name, const std::filesystem::path& directory,
+                              const SensorSize& sensor = {});
+
+/// The events of a sample: all of a recording, or a stretch of it.
+Recording events_of(const Recording& recording, const FileSample& sample);
+
+/// The published data set of event recordings that `directory` looks like; empty: none.
+std::string recognised_recordings(const std::filesystem::path& directory);
 
 }  // namespace bntt

@@ -67,10 +67,10 @@ SharedBytes decoded(const FileSplit& split, int64_t count, const DatasetOptions&
 
 }  // namespace
 
-void add_files(const std::vector<LabelledFile>& files, FileSplit& split) {
+void add_files(const std::vector<LabelledFile>& files, FileList& list) {
   for (const LabelledFile& file : files) {
-    split.samples.push_back({.file = split.files.size(), .label = file.label});
-    split.files.push_back(file.path);
+    list.samples.push_back({.file = list.files.size(), .label = file.label});
+    list.files.push_back(file.path);
   }
 }
 

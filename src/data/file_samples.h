@@ -15,7 +15,7 @@ namespace bntt {
 
 /// One sample of a data set of many files: a whole file, or a stretch of time of a recording.
 struct FileSample {
-  std::size_t file = 0;  ///< index into FileSplit::files
+  std::size_t file = 0;  ///< index into FileList::files
   int64_t label = 0;
   int64_t begin_us = std::numeric_limits<int64_t>::min();
   int64_t end_us = std::numeric_limits<int64_t>::max();
@@ -26,18 +26,22 @@ using DecodeFile =
     std::function<void(const std::filesystem::path& file, std::span<const FileSample> samples,
                        std::span<uint8_t* const> out)>;
 
-/// One split: which samples there are, in their fixed order, and how they are decoded.
-struct FileSplit {
+/// Which samples there are, in their fixed order.
+struct FileList {
+  std::vector<std::filesystem::path> files;
+  std::vector<FileSample> samples;
+};
+
+/// One split: its samples and how they are decoded.
+struct FileSplit : FileList {
   ImageSet form;         ///< everything but pixels, labels and files
   std::string name;      ///< of data set and split, such as nmnist-train
   std::string settings;  ///< all that the decoded bytes depend on besides the files
-  std::vector<std::filesystem::path> files;
-  std::vector<FileSample> samples;
   DecodeFile decode;
 };
 
 /// A sample per file.
-void add_files(const std::vector<LabelledFile>& files, FileSplit& split);
+void add_files(const std::vector<LabelledFile>& files, FileList& list);
 
 /// Decodes the first `limit` samples (0: all) on all threads, or takes them from the cache; a whole
 /// split that had to be decoded goes into the cache.

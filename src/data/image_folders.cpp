@@ -17,7 +17,6 @@ namespace {
 
 constexpr int64_t kTinyImageNetSide = 64;
 constexpr int64_t kFolderSide = 32;
-const std::vector<std::string> kImageExtensions = {".jpeg", ".jpg", ".png"};
 
 std::vector<std::string> lines_of(std::string_view text) {
   std::vector<std::string> lines;
@@ -68,7 +67,7 @@ ChannelStatistics measured(const ImageSet& set) {
     const double mean = static_cast<double>(sum) / count;
     const double variance = std::max(0.0, static_cast<double>(squares) / count - mean * mean);
     statistics.mean.push_back(static_cast<float>(mean / 255.0));
-    // Images of one colour have no deviation; half a grey level stands for it.
+    // Images of one colour have no deviation; half a grey level is used instead.
     statistics.deviation.push_back(static_cast<float>(std::max(0.5, std::sqrt(variance)) / 255.0));
   }
   return statistics;
@@ -119,6 +118,11 @@ std::vector<std::string> read_wnids(const fs::path& root) {
   return wnids;
 }
 
+const std::vector<std::string>& picture_extensions() {
+  static const std::vector<std::string> extensions = {".jpeg", ".jpg", ".png"};
+  return extensions;
+}
+
 DatasetSplits open_tiny_imagenet(const fs::path& directory, const DatasetOptions& options) {
   const std::string name = "tiny-imagenet";
   const fs::path inner = directory / "tiny-imagenet-200";
@@ -130,7 +134,7 @@ DatasetSplits open_tiny_imagenet(const fs::path& directory, const DatasetOptions
   if (options.need_train) {
     std::vector<std::vector<fs::path>> files;
     for (const std::string& wnid : wnids) {
-      files.push_back(hashed_files(root / "train" / wnid / "images", kImageExtensions, name));
+      files.push_back(hashed_files(root / "train" / wnid / "images", picture_extensions(), name));
     }
     add_files(interleaved(files), train);
   }
@@ -145,7 +149,7 @@ DatasetSplits open_tiny_imagenet(const fs::path& directory, const DatasetOptions
 }
 
 DatasetSplits open_image_folder(const fs::path& directory, const DatasetOptions& options) {
-  const ClassFolders folders = read_class_folders(directory, kImageExtensions, "folder");
+  const ClassFolders folders = read_class_folders(directory, picture_extensions(), "folder");
   FileSplit train = image_split("folder", "train", kFolderSide, options, folders.names);
   FileSplit test = image_split("folder", "test", kFolderSide, options, folders.names);
   if (options.need_train) add_files(interleaved(folders.files.train), train);

@@ -10,6 +10,9 @@
 
 namespace bntt {
 
+/// The endings of picture files, in lower case.
+const std::vector<std::string>& picture_extensions();
+
 /// Tiny-ImageNet-200 as published: wnids.txt, train/WNID/images, val/images with
 /// val/val_annotations.txt. `directory` itself, or its tiny-imagenet-200. The validation images are
 /// the test set: the labels of the official test images were never published.

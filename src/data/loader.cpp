@@ -1,13 +1,11 @@
 #include "data/loader.h"
 
 #include <algorithm>
-#include <array>
-#include <numeric>
 #include <utility>
 
 #include "base/check.h"
 #include "base/fail.h"
-#include "base/random.h"
+#include "base/shuffle.h"
 
 namespace bntt {
 namespace {
@@ -55,15 +53,7 @@ void validate_batch_size(int64_t batch) {
 }  // namespace
 
 std::vector<int64_t> shuffled(SampleRange samples, uint64_t seed, uint32_t epoch) {
-  std::vector<int64_t> order(static_cast<std::size_t>(samples.size()));
-  std::iota(order.begin(), order.end(), samples.begin);
-  std::array<uint32_t, 4> draws{};
-  for (uint32_t done = 0; done + 1 < order.size(); ++done) {
-    if (done % 4 == 0) draws = draw4(seed, Purpose::shuffle, {.epoch = epoch, .block = done / 4});
-    const auto left = static_cast<uint32_t>(order.size()) - done;
-    std::swap(order[done], order[done + uniform_below(draws[done % 4], left)]);
-  }
-  return order;
+  return shuffled(samples.begin, samples.end, seed, epoch);
 }
 
 TrainLoader::TrainLoader(const ImageSet& images, SampleRange samples,

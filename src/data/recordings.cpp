@@ -82,12 +82,33 @@ Recording read_recording(const std::filesystem::path& file, const SensorSize& se
                          file.string());
 }
 
+Recording read_recording_of(std::string_view dataset, const std::filesystem::path& file,
+                            const SensorSize& sensor) {
+  SensorSize known = sensor;
+  if (!known.known() && dataset == "nmnist") known = {kNmnistSide, kNmnistSide};
+  if (!known.known() && dataset == "dvs-gesture") known = {kDvs128Side, kDvs128Side};
+  Recording recording = read_recording(file, known);
+  const bool of_dvs128 = recording.sensor == SensorSize{kDvs128Side, kDvs128Side};
+  if (dataset == "dvs-cifar10" && of_dvs128 && lower_extension(file) == ".aedat") {
+    for (Event& event : recording.events) {
+      const int16_t column = event.y;
+      event.y = static_cast<int16_t>(kDvs128Side - 1 - event.x);
+      event.x = column;
+    }
+  }
+  return recording;
+}
+
 Batch frames_of(const Recording& recording, const MapShape& shape, const FrameOptions& options) {
   if (shape.channels != 2 || shape.height != shape.width || shape.height < 1) {
     fail("recording: frames of {}x{}x{}, expected two channels (off and on) and a square",
          shape.channels, shape.height, shape.width);
   }
-  if (options.frames < 1) fail("recording: {} frames, expected at least 1", options.frames);
+  constexpr int64_t kMost = 1 << 16;  // of frames, and of pixels of a side
+  if (options.frames < 1 || options.frames > kMost || shape.height > kMost) {
+    fail("recording: {} frames of {}x{} pixels, expected 1 to {} of each", options.frames,
+         shape.height, shape.width, kMost);
+  }
   if (!recording.sensor.known()) fail("recording: the size of its sensor is not known");
   Batch batch{.sample_ids = {kFirstTestId},
               .labels = {},

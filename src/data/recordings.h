@@ -1,8 +1,10 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "data/prophesee_files.h"
@@ -10,7 +12,7 @@
 namespace bntt {
 
 /// The endings of files that parse_recording may be given, in lower case. AEDAT 4 is among them so
-/// that it is refused instead of overlooked.
+/// that it is refused instead of skipped.
 const std::vector<std::string>& recording_extensions();
 
 /// A recording in any format that is read here. AEDAT is known by its first line; else the ending
@@ -19,5 +21,11 @@ const std::vector<std::string>& recording_extensions();
 /// result; every event lies inside it. y counts from the top. `origin` starts every error sentence.
 Recording parse_recording(std::span<const uint8_t> bytes, const std::string& extension,
                           const SensorSize& sensor, const std::string& origin);
+
+/// A recording as the named data set shows its own: N-MNIST's and DVS128 Gesture's files do not
+/// always say their sensor, and the camera of DVS-CIFAR10 lay on its side. For any other name that
+/// of read_recording.
+Recording read_recording_of(std::string_view dataset, const std::filesystem::path& file,
+                            const SensorSize& sensor);
 
 }  // namespace bntt

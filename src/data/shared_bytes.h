@@ -8,7 +8,7 @@
 
 namespace bntt {
 
-/// Bytes that nobody changes any more, in memory or in a mapped file; copies share them.
+/// Immutable bytes, in memory or in a mapped file; copies share them.
 class SharedBytes {
  public:
   using value_type = uint8_t;

@@ -82,6 +82,15 @@ std::string plot_script(const LineFigure& figure, PictureFormat format) {
   std::string script = frame(figure.x_label, figure.y_label, format);
   if (figure.from_zero) script += "set yrange [0:*]\n";
   script += "set autoscale xfix\n";
+  if (figure.logarithmic_x) script += "set logscale x\n";
+  if (figure.logarithmic_y) script += "set logscale y\nset format y '%g'\n";
+  if (!figure.x_names.empty()) {
+    std::vector<std::string> ticks;
+    for (const std::string& name : figure.x_names) {
+      ticks.push_back(fmt::format("{} {}", quoted(name), ticks.size() + 1));
+    }
+    script += fmt::format("set xtics ({})\n", joined(ticks));
+  }
   if (!figure.right_label.empty()) {
     script += fmt::format(
         "set border 11\nset y2tics\nset y2range [0:*]\nset y2label {} textcolor '#5b6474'\n",

@@ -27,6 +27,9 @@ struct LineFigure {
   std::string y_label;
   std::string right_label;  ///< empty: no right-hand scale
   bool from_zero = true;    ///< the left scale begins at 0
+  bool logarithmic_x = false;
+  bool logarithmic_y = false;
+  std::vector<std::string> x_names;  ///< of the places 1, 2, ...; empty: numbers
   std::vector<FigureSeries> series;
   std::optional<double> shaded_from;  ///< to the right end: the steps that are left out
 };
@@ -53,7 +56,7 @@ struct RidgeFigure {
 
 enum class PictureFormat { svg, png };
 
-/// gnuplot scripts whose output is the picture. Whatever stands in a label is drawn, never obeyed.
+/// gnuplot scripts whose output is the picture. The text of a label is drawn, never executed.
 std::string plot_script(const LineFigure& figure, PictureFormat format);
 std::string plot_script(const BarFigure& figure, PictureFormat format);
 std::string plot_script(const RidgeFigure& figure, PictureFormat format);

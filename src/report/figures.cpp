@@ -103,10 +103,12 @@ LineFigure density(const Json& run) {
   if (steps.empty() || steps.front().at("density").empty()) missing(run, "logged densities");
   LineFigure figure{.x_label = "training step", .y_label = "neuron-steps that fire (%)"};
   const std::size_t layers = steps.front()["density"].size();
+  std::vector<std::string> spiking;
+  for (const Json& stage : run.at("network").at("stages")) {
+    if (stage.at("spikes").get<bool>()) spiking.push_back(stage.at("name").get<std::string>());
+  }
   for (std::size_t l = 0; l < layers; ++l) {
-    const Json& stages = run.at("network").at("stages");
-    FigureSeries series{.label = l < stages.size() ? stages[l]["name"].get<std::string>()
-                                                   : fmt::format("layer {}", l + 1),
+    FigureSeries series{.label = l < spiking.size() ? spiking[l] : fmt::format("layer {}", l + 1),
                         .colour = layer_colour(l, layers),
                         .marks = false};
     for (const Json& step : steps) {
@@ -191,13 +193,18 @@ BarFigure spike_rate(const Json& run) {
   return figure;
 }
 
+double value_or(const Json& row, const char* key, double otherwise) {
+  return row.contains(key) && row[key].is_number() ? row[key].get<double>() : otherwise;
+}
+
 // Every threshold of a row's interval gives the same, hence lines that are flat from edge to edge.
 std::vector<FigurePoint> over_intervals(const Json& sweep, const char* key) {
   std::vector<FigurePoint> points;
   for (const Json& row : sweep) {
     const double threshold = value(row.at("threshold"));
-    points.push_back({row.value("threshold_above", std::min(0.0, threshold)), value(row.at(key))});
-    points.push_back({row.value("threshold_up_to", threshold), value(row.at(key))});
+    points.push_back(
+        {value_or(row, "threshold_above", std::min(0.0, threshold)), value(row.at(key))});
+    points.push_back({value_or(row, "threshold_up_to", threshold), value(row.at(key))});
   }
   return points;
 }

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "analyse/activity.h"
-#include "train/trainer.h"
+#include "train/run_trainer.h"
 
 namespace bntt {
 namespace {

@@ -86,4 +86,17 @@ std::string report_page(const Json& document, bool live) {
   return page;
 }
 
+std::string plain_page(const std::string& title, const std::string& body) {
+  const std::string rules = fmt::format(
+      "default-src 'none'; style-src {}; img-src data:; base-uri 'none'; form-action 'none'",
+      policy_hash(BNTT_STYLE_SHA256));
+  return fmt::format(
+      "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"{}\">\n"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+      "<title>{}</title>\n<style>{}</style>\n</head>\n<body>\n<main>\n{}</main>\n"
+      "<footer>bntt " BNTT_VERSION "</footer>\n</body>\n</html>\n",
+      rules, title, part("style"), body);
+}
+
 }  // namespace bntt

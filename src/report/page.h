@@ -15,6 +15,9 @@ Json report_document(const std::vector<Json>& runs);
 /// and with `live` ask the server it came from; nothing else.
 std::string report_page(const Json& document, bool live = false);
 
+/// A page in the same style without any script, for HTML that is already there.
+std::string plain_page(const std::string& title, const std::string& body);
+
 /// The document's text, bytes that are not UTF-8 replaced.
 std::string document_text(const Json& document);
 

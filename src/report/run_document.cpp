@@ -7,13 +7,16 @@
 #include "analyse/exit_rule.h"
 #include "analyse/json.h"
 #include "bntt/error.h"
+#include "classical/run_files.h"
+#include "report/classical_document.h"
 #include "report/confusions.h"
 #include "report/gamma.h"
 #include "report/learning.h"
 #include "report/samples.h"
 #include "toml/toml.h"
+#include "train/method_record.h"
 #include "train/run_settings.h"
-#include "train/trainer.h"
+#include "train/run_trainer.h"
 
 namespace bntt {
 namespace {
@@ -29,6 +32,11 @@ Json settings_document(const RunConfig& config) {
   Json settings = parse_toml(to_toml(config), "settings");
   settings["data"].erase("dir");
   return settings;
+}
+
+Json method_document(const RunConfig& config) {
+  const MethodRecord method = method_of(config);
+  return {{"name", method.name}, {"source", method.source}, {"settings", method.settings}};
 }
 
 Json shape_list(const MapShape& shape) { return {shape.channels, shape.height, shape.width}; }
@@ -71,6 +79,7 @@ Json network_document(const Network& network) {
     stages.push_back({{"name", plan.name},
                       {"synapse", synapse_text(plan)},
                       {"readout", plan.readout},
+                      {"spikes", plan.spikes()},
                       {"input", shape_list(plan.branches.front().input)},
                       {"output", shape_list(plan.output)},
                       {"weights", plan.weights},
@@ -191,13 +200,17 @@ class Analyses {
 }  // namespace
 
 Json run_outline(const fs::path& directory, const OutlineOptions& options) {
+  if (is_classical_run(directory)) {
+    Json outline{{"name", run_name(directory)}};
+    outline.update(classical_document(read_classical_run({directory})));
+    return outline;
+  }
   const RunPaths paths{directory};
   const RunConfig config = read_run_settings(paths);
-  Json outline{{"name", run_name(directory)},
-               {"settings", settings_document(config)},
-               {"learning", learning_document(paths, config)},
-               {"network", unknown_network(config)},
-               {"gamma", Json::array()}};
+  Json outline{
+      {"name", run_name(directory)},           {"method", method_document(config)},
+      {"settings", settings_document(config)}, {"learning", learning_document(paths, config)},
+      {"network", unknown_network(config)},    {"gamma", Json::array()}};
   if (has_checkpoint(paths)) {
     const Network network = load_run_network(paths, options.weights);
     outline["network"] = network_document(network);
@@ -209,6 +222,7 @@ Json run_outline(const fs::path& directory, const OutlineOptions& options) {
 }
 
 void add_analyses(Json& outline, const fs::path& directory, const AnalysisOptions& options) {
+  if (outline.contains("classical")) return;  // measured when it was run
   std::optional<OpenRun> run;
   try {
     run.emplace(open_run(directory,

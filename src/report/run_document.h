@@ -16,7 +16,7 @@ struct OutlineOptions {
 };
 
 /// What the run itself tells, without data and without running an image: settings, stages, learning
-/// curves, γ. A run that has no checkpoint yet has no stages.
+/// curves, γ. A run that has no checkpoint yet has no stages. Of a classical run all that there is.
 Json run_outline(const std::filesystem::path& directory, const OutlineOptions& options = {});
 
 /// What is measured.
@@ -42,7 +42,7 @@ struct AnalysisOptions {
 
 /// Adds to an outline what has to be measured on images: activity, exit, energy, robustness,
 /// pictures. Without the data set it adds the reason under "missing"; a directory that was named
-/// explicitly must be right, and throws.
+/// explicitly must be right, and throws. A classical run has no more to measure.
 void add_analyses(Json& outline, const std::filesystem::path& directory,
                   const AnalysisOptions& options);
 

@@ -33,6 +33,10 @@ std::string contents(int descriptor) {
 // Between fork and exec only what is safe after a fork of a program with threads.
 [[noreturn]] void become(const char* program, char* const* arguments, char* const* environment,
                          int out, int error, const ProcessOptions& options) {
+  if (!options.input.empty()) {
+    const int input = open(options.input.c_str(), O_RDONLY);
+    if (input < 0 || dup2(input, STDIN_FILENO) < 0) _exit(126);
+  }
   dup2(out, STDOUT_FILENO);
   dup2(error, STDERR_FILENO);
   if (options.largest_file) {

@@ -12,6 +12,7 @@ namespace bntt::testing {
 
 struct ProcessOptions {
   std::vector<std::string> environment;  ///< "NAME=value", beside those of the test
+  std::string input;                     ///< a file for the standard input; empty: the test's
   std::string output;                    ///< a file for the output; empty: it is kept
   std::optional<uint64_t> largest_file;  ///< files cannot grow beyond: a disk that fills up
   std::optional<uint64_t> most_memory;   ///< of addresses: a machine with so many bytes

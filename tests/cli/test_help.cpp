@@ -1,6 +1,9 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/files.h"
+#include "fixtures.h"
 #include "process.h"
 
 namespace bntt {
@@ -14,15 +17,17 @@ TEST(Help, OfTheProgramNamesEveryCommand) {
   const ProcessEnd end = run_bntt({"--help"});
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_THAT(end.out, HasSubstr("Example"));
-  for (const char* command : {"train", "sweep", "eval", "exit", "activity", "energy", "attack",
-                              "inspect", "export", "import", "bench"}) {
+  for (const char* command :
+       {"train", "sweep", "eval", "predict", "experiment", "classical", "convert", "steps", "exit",
+        "activity", "energy", "attack", "inspect", "export", "import", "bench"}) {
     EXPECT_THAT(end.out, HasSubstr(command));
   }
 }
 
 TEST(Help, OfEveryCommandHasAnExample) {
-  for (const std::string command : {"train", "sweep", "eval", "exit", "activity", "energy",
-                                    "attack", "inspect", "export", "import", "bench"}) {
+  for (const std::string command :
+       {"train", "sweep", "eval", "predict", "experiment", "classical", "convert", "steps", "exit",
+        "activity", "energy", "attack", "inspect", "export", "import", "bench"}) {
     const ProcessEnd end = run_bntt({command, "--help"});
     EXPECT_EQ(end.exit_code, 0) << command;
     EXPECT_THAT(end.out, HasSubstr("Example:\n  bntt " + command)) << command;
@@ -37,6 +42,29 @@ TEST(Help, OfTrainNamesThePresets) {
         "paper-dvs-cifar10", "authors-cifar10", "authors-cifar100"}) {
     EXPECT_THAT(end.out, HasSubstr(preset));
   }
+}
+
+TEST(Help, BecomesManualPagesAndCompletion) {
+  const testing::TemporaryDirectory directory;
+  const std::string pages = (directory.path() / "pages").string();
+  ASSERT_EQ(run_bntt({"help-pages", "--out", pages}).exit_code, 0);
+  for (const char* page : {"bntt", "bntt-train", "bntt-predict", "bntt-data-get"}) {
+    const std::string file = fmt::format("{}/man1/{}.1", pages, page);
+    const std::string text = read_text(file);
+    EXPECT_THAT(text, ::testing::StartsWith(fmt::format(".TH \"{}\" 1", page)));
+    EXPECT_THAT(text, HasSubstr("Example:"));
+  }
+  EXPECT_THAT(read_text(pages + "/man1/bntt-predict.1"), HasSubstr("\\-\\-exit\\-confidence"));
+  const auto completed = [&](const std::string& words) {
+    const std::string script = fmt::format(
+        ". {}/completions/bntt; COMP_WORDS=({}); COMP_CWORD=$((${{#COMP_WORDS[@]}} - 1)); _bntt; "
+        "echo \"${{COMPREPLY[*]}}\"",
+        pages, words);
+    return run_bntt({"-c", script}, {.program = "/bin/bash"}).out;
+  };
+  EXPECT_EQ(completed("bntt pre"), "predict\n");
+  EXPECT_EQ(completed("bntt data g"), "get\n");
+  EXPECT_EQ(completed("bntt predict runs/demo --exp"), "--explain\n");
 }
 
 TEST(Help, VersionIsOneLine) {

@@ -20,8 +20,8 @@ TEST_F(SameBytes, WhateverTheThreads) {
   expect_same_runs("one", "three");
 }
 
-TEST_F(SameBytes, WhateverTheThreadsInEitherPrecision) {
-  for (const std::string precision : {"fp32", "mixed"}) {
+TEST_F(SameBytes, WhateverTheThreadsInEveryPrecision) {
+  for (const std::string precision : {"fp32", "mixed", "bf16"}) {
     train(precision + "-one", {"--threads", "1", "--precision", precision});
     train(precision + "-two", {"--threads", "2", "--precision", precision});
     expect_same_runs(precision + "-one", precision + "-two");
@@ -34,6 +34,18 @@ TEST_F(SameBytes, WhateverTheKernels) {
   }
   for (const kernels::KernelSet& set : kernels::kernel_sets()) {
     expect_same_runs("reference", set.name);
+  }
+}
+
+// Wide enough for Winograd's algorithm, which takes every convolution here.
+TEST_F(SameBytes, OfBf16WhetherTheProcessorMultipliesItOrNot) {
+  for (const kernels::KernelSet& set : kernels::kernel_sets()) {
+    const std::string told = train(set.name,
+                                   {"--precision", "bf16", "--set", "model.width=0.125", "--set",
+                                    "train.break_even=[0.0, 0.0]"},
+                                   {.environment = {"BNTT_KERNELS=" + set.name}});
+    EXPECT_EQ(told.find("multiplies no bf16") == std::string::npos, set.bf16.native) << told;
+    expect_same_runs(kernels::kernel_sets().front().name, set.name);
   }
 }
 

@@ -26,7 +26,7 @@ TEST(Dataset, RefusesAnUnknownNameWithTheNearest) {
 
 TEST(Dataset, RefusesOptionsThatItDoesNotHave) {
   EXPECT_EQ(refusal([] { open_dataset("cifar10", ".", {.labels = Labels::coarse}); }),
-            "cifar10: coarse labels were asked for, but it has one set of labels only");
+            "cifar10: coarse labels are not available: it has one set of labels only");
   EXPECT_EQ(refusal([] { open_dataset("cifar10", ".", {.size = 48}); }),
             "cifar10: a size of 48 was asked for, but its images are 32x32");
   EXPECT_EQ(refusal([] { open_dataset("mnist", ".", {.events = {.clip = true}}); }),

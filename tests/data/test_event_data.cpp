@@ -188,6 +188,22 @@ TEST(EventFrames, EqualCounts) {
                           0, 0, 1, 0, 0, 1, 0, 0));
 }
 
+TEST(EventFrames, BinsOfFixedLengthFromTheFirstEventOn) {
+  const std::vector<Event> events = {
+      {100, 0, 0, true}, {104, 1, 1, true}, {105, 3, 0, false}, {119, 0, 2, true}};
+  // Three events in the first two bins of 5 us, the last one in the fourth.
+  EXPECT_THAT(frames_of(events, kSmall, {.frames = 5, .bin_us = 5}),
+              ElementsAre(0, 2, 0, 0, 0, 0, 0, 0,  //
+                          0, 0, 1, 0, 0, 0, 0, 0,  //
+                          0, 0, 0, 0, 0, 0, 0, 0,  //
+                          0, 0, 0, 0, 0, 1, 0, 0,  //
+                          0, 0, 0, 0, 0, 0, 0, 0));
+  Bytes two(16, 99);
+  EXPECT_EQ(count_events(events, kSmall, {.frames = 2, .bin_us = 5}, "file", two.data()), 4);
+  EXPECT_THAT(two, ElementsAre(0, 2, 0, 0, 0, 0, 0, 0,  //
+                               0, 0, 1, 0, 0, 0, 0, 0));
+}
+
 TEST(EventFrames, ClippedAndSaturated) {
   const std::vector<Event> events(300, Event{5, 3, 3, false});
   EXPECT_THAT(frames_of(events, kSmall, {.frames = 1}), ElementsAre(0, 0, 0, 0, 0, 0, 255, 0));

@@ -1,6 +1,10 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
+
+#include "data/dataset.h"
 #include "data/recordings.h"
 #include "sample_files.h"
 
@@ -107,6 +111,30 @@ TEST(Recording, EventsOutsideTheSensorAreNamed) {
               parse_recording(evt2_file(kEvt2Header, 3, 479), ".raw", {4, 100}, "file");
             }),
             "file has event 0 at x 3, y 479, outside its sensor of 4x100 pixels");
+}
+
+// One recording alone is seen as the data set shows it: DVS-CIFAR10 is turned upright.
+TEST(Recording, OfADataSetHasTheFramesOfTheDataSet) {
+  const TemporaryDirectory directory;
+  const std::vector<std::string> classes = {"airplane", "automobile", "bird",  "cat",  "deer",
+                                            "dog",      "frog",       "horse", "ship", "truck"};
+  for (const std::string& name : classes) {
+    for (int file = 0; file < 2; ++file) {
+      Bytes bytes = text_bytes("#!AER-DAT2.0\r\n");
+      for (int k = 0; k < 9; ++k) {
+        append_aedat2(5 + 7 * k, 20 + 11 * k + file, k % 3 == 0, 10U + static_cast<uint32_t>(k),
+                      bytes);
+      }
+      directory.write(fmt::format("{}/{}.aedat", name, file), bytes);
+    }
+  }
+  const FrameOptions frames{.frames = 3};
+  const DatasetSplits data = open_dataset("dvs-cifar10", directory.path(), {.events = frames});
+  const Batch batch = frames_of(read_recording_of("dvs-cifar10", data.train.files.at(0), {}),
+                                data.train.shape, frames);
+  ASSERT_EQ(batch.counts.size(), data.train.sample_bytes());
+  EXPECT_TRUE(std::equal(batch.counts.begin(), batch.counts.end(), data.train.image(0)));
+  EXPECT_EQ(std::accumulate(batch.counts.begin(), batch.counts.end(), 0), 9);
 }
 
 TEST(Recording, RefusesWhatItDoesNotRead) {

@@ -13,12 +13,13 @@ function(expect pattern)
   if(NOT output MATCHES "${pattern}\n$")
     message(FATAL_ERROR "expected '${pattern}', found: ${output}")
   endif()
+  set(output "${output}" PARENT_SCOPE)
 endfunction()
 
 set(work ${BINARY_DIR}/install-check)
 file(REMOVE_RECURSE ${work})
 run(${CMAKE_COMMAND} --install ${BINARY_DIR} --prefix ${work}/prefix)
-foreach(example classify stream)
+foreach(example classify classify_c stream train own_norm)
   run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${SOURCE_DIR}/examples/${example} -B ${work}/${example}
       -DCMAKE_PREFIX_PATH=${work}/prefix -DCMAKE_BUILD_TYPE=Release)
   run(${CMAKE_COMMAND} --build ${work}/${example})
@@ -26,7 +27,51 @@ endforeach()
 
 run(${PROGRAM} train --preset demo-fashion-mnist --epochs 2 --limit-train 6000 --limit-test 10 --out ${work}/clothes)
 expect("^ankle boot, [0-9.]+ %" ${work}/classify/classify ${work}/clothes ${SOURCE_DIR}/examples/classify/boot.png)
+expect("^ankle boot" ${work}/classify_c/classify_c ${work}/clothes ${SOURCE_DIR}/examples/classify/boot.png)
+expect("boot.png: ankle boot [0-9.]+ %, .* steps, [0-9]+ spikes, [0-9.]+ ms"
+  ${PROGRAM} predict ${work}/clothes ${SOURCE_DIR}/examples/classify/boot.png)
+if(PYTHON)
+  expect("^ankle boot" ${CMAKE_COMMAND} -E env PYTHONPATH=${work}/prefix/${PYTHON_DIRECTORY} ${PYTHON} -c
+    "import bntt\nmodel = bntt.load('${work}/clothes')\nprint(model.classes[model.predict(bntt.picture('${SOURCE_DIR}/examples/classify/boot.png')).argmax()])")
+endif()
 
 run(${MAKE_RECORDINGS} ${work}/recordings)
 run(${PROGRAM} train --preset nmnist --data ${work}/recordings --epochs 10 --set train.batch=6 --out ${work}/digits)
 expect("7 after [0-9]+ of 10 steps" ${work}/stream/stream ${work}/digits ${work}/recordings/Test/7/7.bin)
+
+expect("(29[0-9]|300) of 300 new bars are right" ${work}/train/train ${work}/bars.safetensors)
+run(${PROGRAM} inspect ${work}/bars.safetensors)
+if(NOT output MATCHES "conv1" OR NOT output MATCHES "diagonal")
+  message(FATAL_ERROR "bntt inspect shows neither stages nor class names: ${output}")
+endif()
+
+expect("(19[0-9]|200) of 200 images are right" ${work}/own_norm/own_norm ${work}/fading.safetensors)
+if(NOT output MATCHES "conv1.norm.decay [0-9.]+\nfc1.norm.decay [0-9.]+" OR output MATCHES "decay 0.900")
+  message(FATAL_ERROR "the norm's own parameter was not trained: ${output}")
+endif()
+# A program that does not know the norm refuses the file.
+execute_process(COMMAND ${PROGRAM} inspect ${work}/fading.safetensors RESULT_VARIABLE code ERROR_VARIABLE error OUTPUT_QUIET)
+if(NOT code EQUAL 2 OR NOT error MATCHES "fading")
+  message(FATAL_ERROR "expected a refusal of the norm 'fading', found: ${error}")
+endif()
+
+# The core alone: the same example, with the library that holds nothing else, gives the same bytes.
+run(${CMAKE_COMMAND} -E env LD_PRELOAD=${CORE_ALONE} ${work}/train/train ${work}/core.safetensors)
+run(${CMAKE_COMMAND} -E compare_files ${work}/bars.safetensors ${work}/core.safetensors)
+run(readelf -d ${CORE_ALONE})
+string(REGEX MATCHALL "NEEDED[^\n]*" needed "${output}")
+foreach(line IN LISTS needed)
+  if(NOT line MATCHES "lib(fmt|hwy|dnnl|gomp|stdc[+][+]|m|gcc_s|c|pthread)[.]so|ld-linux")
+    message(FATAL_ERROR "the core alone needs ${line}")
+  endif()
+endforeach()
+
+# It is configured without looking for anything else.
+run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${SOURCE_DIR} -B ${work}/core -DBNTT_LIBRARY_ONLY=ON
+    -DCMAKE_DISABLE_FIND_PACKAGE_PNG=ON -DCMAKE_DISABLE_FIND_PACKAGE_ZLIB=ON
+    -DCMAKE_DISABLE_FIND_PACKAGE_benchmark=ON -DCMAKE_DISABLE_FIND_PACKAGE_CURL=ON)
+file(STRINGS ${work}/core/CMakeCache.txt looked_for
+  REGEX "^(TURBOJPEG|HTTPLIB|CAIRO|CHART|TOMLPLUSPLUS|CLI11|PNG_|ZLIB_|CURL|ARCHIVE|OPENSSL|TORCH|GTest)")
+if(looked_for)
+  message(FATAL_ERROR "with BNTT_LIBRARY_ONLY, CMake looked for: ${looked_for}")
+endif()

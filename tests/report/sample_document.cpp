@@ -78,6 +78,7 @@ Json network() {
     stages.push_back({{"name", readout ? "fc2" : kLayers[l]},
                       {"synapse", l < 4 ? "3×3 conv" : "dense"},
                       {"readout", readout},
+                      {"spikes", !readout},
                       {"input", {64, 16, 16}},
                       {"output", {64, 16, 16}},
                       {"weights", 36864},

@@ -73,6 +73,81 @@ TEST_F(RealRuns, RecordingsAreReportedBesideImages) {
   EXPECT_THAT(browser.console(), IsEmpty());
 }
 
+TEST_F(RealRuns, ClassicalRunsAreReportedBesideNetworks) {
+  write_recordings();
+  train_on_recordings("network");
+  for (const std::string method : {"hats", "hots", "hfirst", "gabor-snn"}) {
+    succeed({"classical", method, "--data", path("events"), "--out", path(method)});
+  }
+  EXPECT_THAT(succeed({"report", path("hats")}), HasSubstr("HATS: "));
+  EXPECT_TRUE(std::filesystem::exists(root() / "hats" / "report.html"));
+  succeed({"report", path("network"), path("hats"), path("hots"), path("hfirst"), path("gabor-snn"),
+           "--limit", "12", "--no-attack", "--out", path("all.html")});
+  const Json runs = document(path("all.html")).at("runs");
+  EXPECT_FALSE(runs[1].at("settings").at("data").contains("dir"));
+  std::filesystem::create_directories(BNTT_SCREENSHOTS);
+  Browser browser(root());
+  browser.open("file://" + path("all.html"));
+  const auto text = [&](const std::string& selector) {
+    return browser.run("return document.querySelector('" + selector + "')?.innerText ?? ''")
+        .get<std::string>();
+  };
+  EXPECT_THAT(text("#panel-compare-numbers"),
+              ::testing::AllOf(HasSubstr("gabor-snn"), HasSubstr("2,450"), HasSubstr("network")));
+  for (int run = 1; run <= 4; ++run) {
+    browser.run("document.querySelectorAll('#picker button')[" + std::to_string(run) + "].click()");
+    for (const char* id : {"classical-scores", "classical-features", "classical-matrix",
+                           "classical-times", "settings"}) {
+      EXPECT_EQ(
+          browser.run("return document.querySelectorAll('#panel-" + std::string(id) + "').length"),
+          1)
+          << id << " of run " << run;
+    }
+    EXPECT_EQ(browser.run("return document.querySelectorAll('#panel-gamma, #panel-stages, "
+                          "#panel-energy').length"),
+              0);
+    EXPECT_GE(browser.run("return document.querySelectorAll('#panel-classical-features img')"
+                          ".length"),
+              10);
+    EXPECT_EQ(browser.run("return [...document.images].filter((i) => !i.naturalWidth).length"), 0);
+    EXPECT_THAT(text("#panel-classical-scores"), HasSubstr("published"));
+    browser.screenshot(std::filesystem::path(BNTT_SCREENSHOTS) /
+                       ("classical-" + std::to_string(run) + ".png"));
+  }
+  browser.run("document.querySelectorAll('#picker button')[3].click()");
+  EXPECT_THAT(text("#panel-classical-scores"), HasSubstr("31.0 %"));
+  EXPECT_THAT(browser.console(), IsEmpty());
+}
+
+TEST_F(RealRuns, AnExplanationShowsWhatFiredWhen) {
+  write_recordings();
+  train_on_recordings("run");
+  const std::string sample = path("events/Test/3/0.bin");
+  const Json answer = parse_json(
+      succeed({"predict", path("run"), sample, "--json", "--explain", path("why.html")}), "answer");
+  const Json told = document(path("why.html")).at("explanation");
+  int64_t spikes = 0;
+  for (const Json& stage : told.at("stages")) {
+    for (const Json& of_step : stage.at("spikes_per_step")) spikes += of_step.get<int64_t>();
+  }
+  EXPECT_EQ(spikes, answer.at("spikes"));
+  EXPECT_EQ(told.at("answers").at(0).at("name"), answer.at("class"));
+  EXPECT_EQ(told.at("answers").at(0).at("probabilities").back(),
+            answer.at("top").at(0).at("probability"));
+
+  Browser browser(root());
+  browser.open("file://" + path("why.html"));
+  EXPECT_EQ(browser.run("return document.querySelector('h1').innerText"), "0.bin");
+  EXPECT_EQ(browser.run("return document.querySelectorAll('canvas').length"), 2);
+  EXPECT_EQ(
+      browser.run("return [...document.images].filter((image) => !image.naturalWidth).length"), 0);
+  EXPECT_THAT(browser.run("return document.getElementById('panel-firing-where').innerText")
+                  .get<std::string>(),
+              HasSubstr("conv1: "));
+  browser.screenshot(std::filesystem::path(BNTT_SCREENSHOTS) / "explanation.png");
+  EXPECT_THAT(browser.console(), IsEmpty());
+}
+
 TEST_F(RealRuns, OutputIsPreparedBeforeTheWork) {
   train("run", {"--epochs", "1"});
   write_text("file", "");

@@ -10,12 +10,18 @@ function comparableSettings(run) {
       : [[section, settingText(group)]]).filter(([name]) => !left.includes(section) && !left.includes(name)));
 }
 
-// For each run the settings that not all runs have alike: [name, value].
+// What a run's settings can be compared with: networks, or one classical method.
+const runKind = (run) => run.classical?.title ?? "network";
+
+// For each run the settings that not all runs of its kind have alike: [name, value].
 function differingSettings(runs) {
   const all = runs.map((run) => new Map(comparableSettings(run)));
-  const names = [...new Set(all.flatMap((settings) => [...settings.keys()]))];
-  const differing = names.filter((name) => new Set(all.map((settings) => settings.get(name))).size > 1);
-  return all.map((settings) => differing.map((name) => [name, settings.get(name) ?? kDash]));
+  return runs.map((run, i) => {
+    const alike = all.filter((_, j) => runKind(runs[j]) === runKind(run));
+    const names = [...new Set(alike.flatMap((settings) => [...settings.keys()]))];
+    const differing = names.filter((name) => new Set(alike.map((settings) => settings.get(name))).size > 1);
+    return differing.map((name) => [name, all[i].get(name) ?? kDash]);
+  });
 }
 
 function settingsCell(settings) {
@@ -23,6 +29,8 @@ function settingsCell(settings) {
   return element("span", { class: "differing" }, settings.map(([name, value]) =>
     element("span", {}, element("i", {}, name), ` ${value.length > 40 ? `${value.slice(0, 40)}…` : value}`)));
 }
+
+const methodText = (run) => run.classical?.title ?? run.method?.name ?? kDash;
 
 // Several runs side by side, above the run that is looked at.
 function drawComparison(parent, runs) {
@@ -40,6 +48,7 @@ function drawComparison(parent, runs) {
     ["test samples measured", (run) => run.exit?.images ?? run.energy?.images, whole],
     ["test accuracy", (run) => testResult(run)?.accuracy, (v, run) => `${percent(v)}${isNumber(run.energy?.images) || !isNumber(v) ? "" : ` of ${whole(testResult(run).images)}`}`],
     ["the same on the whole test set", (run) => wholeTest(run)?.accuracy, (v, run) => (isNumber(v) ? `${percent(v)} of ${whole(wholeTest(run).images)}` : kDash)],
+    ["features", (run) => run.classical?.features?.count, whole],
     ["time steps", (run) => run.network.steps, whole],
     ["accuracy when leaving early", (run) => proposedExit(run)?.accuracy, (v) => percent(v)],
     ["steps when leaving early", (run) => proposedExit(run)?.exit_step, whole],
@@ -54,6 +63,7 @@ function drawComparison(parent, runs) {
   ].filter(([, pick]) => known(pick));
   card("numbers", "Numbers", true).replaceChildren(table(["", ...runs.map((run) => run.name)],
     [["settings that differ", ...differing.map(settingsCell)],
+      ["method", ...runs.map(methodText)],
       ...rows.map(([label, pick, show]) => [label, ...runs.map((run) => show(pick(run), run))])], { marks: ["top"] }));
 
   const onEach = (shown, word, pick) => {
@@ -79,7 +89,7 @@ function drawComparison(parent, runs) {
     return xy(stepsFrom1(sums), sums);
   };
   overlay("spikes", "Spikes of all layers per time step", perStep,
-    { x: stepAxis("time step", Math.max(...runs.map((run) => run.network.steps))), y: axis("spikes per sample", { min: 0 }) },
+    { x: stepAxis("time step", Math.max(...runs.map((run) => run.network.steps ?? 1))), y: axis("spikes per sample", { min: 0 }) },
     "test", (run) => run.activity?.images);
   overlay("exit", "Accuracy against steps taken", (run) => (run.exit?.sweep || []).map((row) => ({ x: row.exit_step, y: row.accuracy })).sort((a, b) => a.x - b.x),
     { x: axis("exit step", { type: "linear", ticks: { precision: 0 } }), y: axis("accuracy (%)") },

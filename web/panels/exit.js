@@ -10,7 +10,7 @@ function exitRow(run, view) {
 const proposedExit = (run) => run.exit?.sweep?.[run.exit.proposed];
 
 // Time of all steps: one number on the whole page, that of the table of rules where there is one.
-const timeOfAllSteps = (run) => run.exit?.methods?.[0]?.ms_per_image ?? run.energy?.cpu?.ms_per_image;
+const timeOfAllSteps = (run) => run.exit?.methods?.[0]?.ms_per_image ?? run.energy?.cpu?.ms_per_image ?? run.classical?.ms_per_recording;
 
 const confidenceText = (run) => `with ${fixed(100 * (run.exit.bound_confidence ?? 0.95), 0)} % confidence`;
 

@@ -13,6 +13,7 @@ const wholeTest = (run) => (isNumber(run.learning.test?.accuracy) && run.learnin
 
 // [label, value, unit, detail] of everything worth a large number; what is not known is left out.
 function headlineNumbers(run) {
+  if (run.classical) return classicalNumbers(run);
   const cards = [];
   const { learning, energy: joules, activity, network } = run;
   const best = Math.max(...(learning?.epochs || []).map((e) => e.validation_accuracy).filter(isNumber));
@@ -64,9 +65,14 @@ function drawHeadline(parent, run) {
   title.replaceChildren(
     element("h1", {}, run.name),
     element("p", {}, [
-      data, settings?.network ? "own network" : settings?.model?.name, `${network.steps} steps`,
+      data, run.classical && `${run.classical.title}: ${run.classical.source}`,
+      settings?.network ? "own network" : settings?.model?.name, isNumber(network.steps) && `${network.steps} steps`,
       network.norm, network.propagation && `${network.propagation} propagation`,
     ].filter(Boolean).join(" · ")));
+  if (run.method) {
+    title.append(element("p", { class: "method" }, [
+      [run.method.name, run.method.source].filter(Boolean).join(", "), run.method.settings].filter(Boolean).join(": ")));
+  }
   if (run.missing) title.append(element("p", { class: "missing" }, `Without what needs images: ${run.missing}`));
   slot(parent, "numbers", "div", { class: "numbers" })
     .replaceChildren(...headlineNumbers(run).map((card) => numberCard(...card)));

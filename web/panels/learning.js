@@ -58,8 +58,8 @@ panels.push({
   has: (run) => run.learning.steps[0]?.density.length > 0,
   draw(body, run) {
     const { steps } = run.learning;
-    const hidden = run.network.stages.filter((stage) => !stage.readout);
-    const layers = steps[0].density.map((_, i) => hidden[i] ?? { name: `layer ${i + 1}` });
+    const spiking = run.network.stages.filter((stage) => stage.spikes);
+    const layers = steps[0].density.map((_, i) => spiking[i] ?? { name: `layer ${i + 1}` });
     chart(body, "density", {
       type: "line",
       description: "share of neuron-steps that fire, per layer, against training step",

@@ -44,6 +44,22 @@ panels.push({
   },
 });
 
+// Rows: what it is. Columns: what was said, and after the classes whatever `extra` adds ([head, count per row]).
+function confusionTable(matrix, classes, extra = []) {
+  const counts = matrix.map((row, i) => [...row, ...extra.map(([, column]) => column[i])]);
+  const shares = counts.map((row) => {
+    const all = Math.max(1, row.reduce((sum, n) => sum + n, 0));
+    return row.map((n) => (100 * n) / all);
+  });
+  const made = evenTable(["", ...classes, ...extra.map(([head]) => head)],
+    shares.map((row, i) => [classes[i], ...row.map((share) => (share >= 0.05 ? fixed(share, 1) : ""))]), 3.6);
+  [...made.querySelectorAll("tbody tr")].forEach((row, i) => [...row.querySelectorAll("td")].forEach((cell, j) => {
+    const colour = styleColour(i === j ? "good" : "bad");
+    if (shares[i][j] >= 0.05) cell.style.backgroundColor = faded(colour, Math.min(0.6, i === j ? (0.5 * shares[i][j]) / 100 : 0.08 + shares[i][j] / 25));
+  }));
+  return made;
+}
+
 panels.push({
   id: "matrix",
   section: "Pictures",
@@ -53,17 +69,6 @@ panels.push({
   has: (run) => run.pictures?.matrix?.length > 0 && run.pictures.matrix.length <= 20,
   measured: (run) => onSamples(run, matrixSum(run)),
   draw(body, run) {
-    const { matrix, classes } = run.pictures;
-    const shares = matrix.map((row) => {
-      const all = Math.max(1, row.reduce((sum, n) => sum + n, 0));
-      return row.map((n) => (100 * n) / all);
-    });
-    const made = evenTable(["", ...classes], shares.map((row, i) => [classes[i], ...row.map((share) => (share >= 0.05 ? fixed(share, 1) : ""))]),
-      3.6);
-    [...made.querySelectorAll("tbody tr")].forEach((row, i) => [...row.querySelectorAll("td")].forEach((cell, j) => {
-      const colour = styleColour(i === j ? "good" : "bad");
-      if (shares[i][j] >= 0.05) cell.style.backgroundColor = faded(colour, Math.min(0.6, i === j ? (0.5 * shares[i][j]) / 100 : 0.08 + shares[i][j] / 25));
-    }));
-    slot(body, "matrix").replaceChildren(made);
+    slot(body, "matrix").replaceChildren(confusionTable(run.pictures.matrix, run.pictures.classes));
   },
 });

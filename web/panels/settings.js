@@ -25,10 +25,11 @@ const settingText = (value) =>
 
 panels.push({
   id: "settings",
+  kind: "any",
   section: "Settings",
   title: "Every setting of the run",
   wide: true,
-  note: "As in run.toml: enough to repeat the run.",
+  note: "As in the settings file of the run: enough to repeat it.",
   has: (run) => Boolean(run.settings),
   draw(body, run) {
     const groups = Object.entries(run.settings).filter(([name, group]) => name !== "network" && typeof group === "object" && group !== null);

@@ -86,9 +86,9 @@ bool is_there(const fs::path& path) {
   return fs::exists(fs::symlink_status(path, ignored));
 }
 
-class Getting {
+class Fetch {
  public:
-  Getting(const DataSource& source, const fs::path& directory, const GetOptions& options)
+  Fetch(const DataSource& source, const fs::path& directory, const GetOptions& options)
       : source_(source), directory_(directory), options_(options), recorded_(directory) {}
 
   GetResult run() {
@@ -192,7 +192,7 @@ class Getting {
 GetResult get_dataset(const DataSource& source, const fs::path& directory,
                       const GetOptions& options) {
   const Workplace workplace(directory);
-  return Getting(source, directory, options).run();
+  return Fetch(source, directory, options).run();
 }
 
 }  // namespace bntt

@@ -27,18 +27,18 @@ constexpr std::size_t kBlock = 1U << 16;
 using Reader = std::unique_ptr<archive, decltype(&archive_read_free)>;
 
 /// A directory that is removed with all it holds, unless it has been renamed by then.
-class Staging {
+class StagingFolder {
  public:
-  explicit Staging(fs::path path) : path_(std::move(path)) {
+  explicit StagingFolder(fs::path path) : path_(std::move(path)) {
     std::error_code error;
     fs::remove_all(path_, error);  // of a program that was killed
     if (!fs::create_directory(path_, error)) {
       fail("{}: cannot be created: {}", path_.string(), error.message());
     }
   }
-  Staging(const Staging&) = delete;
-  Staging& operator=(const Staging&) = delete;
-  ~Staging() {
+  StagingFolder(const StagingFolder&) = delete;
+  StagingFolder& operator=(const StagingFolder&) = delete;
+  ~StagingFolder() {
     std::error_code ignored;
     fs::remove_all(path_, ignored);
   }
@@ -48,9 +48,9 @@ class Staging {
   fs::path path_;
 };
 
-class Unpacking {
+class Unpacker {
  public:
-  Unpacking(const fs::path& archive, const fs::path& staging, const UnpackOptions& options)
+  Unpacker(const fs::path& archive, const fs::path& staging, const UnpackOptions& options)
       : archive_(archive),
         staging_(staging),
         options_(options),
@@ -204,8 +204,8 @@ UnpackResult unpack(const fs::path& archive, const fs::path& directory,
   if (fs::exists(fs::symlink_status(target, ignored))) {
     fail("{}: is in the way of what {} unpacks to", target.string(), archive.filename().string());
   }
-  const Staging staging(directory / ".unpacking");
-  const UnpackResult result = Unpacking(archive, staging.path(), options).run();
+  const StagingFolder staging(directory / ".unpacking");
+  const UnpackResult result = Unpacker(archive, staging.path(), options).run();
   if (result.stopped) return result;
   const fs::path whole = staging.path() / options.folder;
   if (!fs::is_directory(whole, ignored)) {
