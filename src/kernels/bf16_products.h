@@ -6,16 +6,16 @@
 
 namespace bntt::kernels {
 
-// Matrix products of bf16 with sums in fp32, as the processors' instruction VDPBF16PS makes them.
-// It takes values in pairs: two bf16 share the 32 bits of a float, the first in the lower half.
+// Matrix products of bf16 with sums in fp32, as the instruction VDPBF16PS computes them. It takes
+// values in pairs: two bf16 share the 32 bits of a float, the first in the lower half.
 
-/// Zero for numbers below the smallest normal one: the instruction neither reads nor makes them.
+/// Flushes denormals to zero, as the instruction does for its inputs and outputs.
 inline float without_denormals(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
   return (bits & 0x7f800000U) == 0 ? std::bit_cast<float>(bits & 0x80000000U) : value;
 }
 
-/// The upper half of the value rounded to nearest, ties to even, as VCVTNEPS2BF16 makes it.
+/// The upper half of the value rounded to nearest, ties to even, as VCVTNEPS2BF16 computes it.
 inline uint32_t rounded_half(float value) {
   const auto bits = std::bit_cast<uint32_t>(without_denormals(value));
   const bool nan = (bits & 0x7fffffffU) > 0x7f800000U;
@@ -26,9 +26,9 @@ inline float rounded_pair(float first, float second) {
   return std::bit_cast<float>(rounded_half(first) | rounded_half(second) << 16);
 }
 
-/// sum + a · b of two pairs: the product of the seconds is added first, then that of the firsts,
-/// each with one rounding to nearest. (The instruction does so whatever rounding the thread has
-/// set; this function expects to nearest.)
+/// sum + a · b of two pairs: the product of the second elements is added first, then that of the
+/// first elements, each with one rounding to nearest. (The instruction always rounds to nearest;
+/// this function relies on the thread's rounding mode being to nearest.)
 inline float add_pair_product(float sum, float a, float b) {
   const auto first = [](float pair) {
     return without_denormals(std::bit_cast<float>(std::bit_cast<uint32_t>(pair) << 16));

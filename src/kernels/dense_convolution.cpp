@@ -24,7 +24,7 @@ dnnl::stream& this_threads_stream() {
   return stream;
 }
 
-// oneDNN fixes a primitive's thread count when it is made.
+// oneDNN fixes a primitive's thread count when the primitive is created.
 class SingleThreaded {
  public:
   SingleThreaded() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
@@ -36,7 +36,7 @@ class SingleThreaded {
   int before_;
 };
 
-// oneDNN throws exceptions of its own type, which callers of this file do not know.
+// oneDNN throws exceptions of its own type, which callers of this file do not handle.
 template <typename Work>
 auto in_our_errors(const Work& work) {
   try {

@@ -9,8 +9,8 @@
 namespace bntt::kernels {
 
 /// Convolution of any geometry through oneDNN, on a fixed number of frames [frame, y, x, channel].
-/// Primitives are made once and run single-threaded: called from inside a parallel loop over chunks
-/// of fixed size, their bits depend neither on the thread count nor on what else is in the batch.
+/// Primitives are created once and run single-threaded. Called from a parallel loop over chunks of
+/// fixed size, they give bits that depend neither on the thread count nor on the rest of the batch.
 class DenseConvolution {
  public:
   DenseConvolution(MapShape input, int64_t output_channels, int64_t frames,
@@ -24,8 +24,8 @@ class DenseConvolution {
   /// Weights [ky, kx, in, out] in the layouts that the primitives prefer.
   Buffer<float> pack_for_forward(const float* weights) const;
   Buffer<float> pack_for_input_gradient(const float* weights) const;
-  /// Floats of a weight gradient in oneDNN's own layout; sums of such may be unpacked once at the
-  /// end.
+  /// Floats of a weight gradient in oneDNN's own layout; such gradients may be summed and unpacked
+  /// once at the end.
   int64_t packed_gradient_size() const;
   void unpack_gradient(const float* packed, float* weights) const;
 

@@ -9,31 +9,30 @@
 
 namespace bntt::kernels {
 
-/// base + y with y = scale · x + shift. The product is always fused into the sum it goes to: one
+/// base + y with y = scale · x + shift. The product is always fused with the addition: one
 /// rounding, the same in every kernel.
 inline float add_affine(float base, float x, float scale, float shift) {
   return std::fma(x, scale, base + shift);
 }
 
-/// One step of a neuron, and the slopes of it:
+/// One step of a neuron, and its derivatives:
 ///
-///   v_t = c_{t-1} + y_t, at least the floor;  o_t = [v_t > θ], or [v_t ≥ θ];  then what is
-///   carried on:
+///   v_t = max(c_{t-1} + y_t, floor);  o_t = [v_t > θ], or [v_t ≥ θ];  then the carry:
 ///   instant, soft  c_t = λ (v_t − θ o_t)        delayed, soft  c_t = λ v_t − θ o_t
 ///   hard           c_t = λ v_t (1 − o_t)
 ///
-/// With delayed propagation the stage after this one sees o_t one step later; that is a matter of
-/// labelling steps, see StagePlan.
+/// With delayed propagation the next stage sees o_t one step later; that is a matter of labelling
+/// steps, see StagePlan.
 ///
-/// Everything that computes spikes uses these functions. The only other form is that of the vector
-/// kernels (neuron_simd.cpp), which gives the same bits.
+/// Everything that computes spikes uses these functions. The only other implementation is in the
+/// vector kernels (neuron_simd.cpp), which give the same bits.
 struct Dynamics {
   float leak;
   float threshold;
-  float fires_above;  // v ≥ θ is v > the number below θ: one comparison serves both
+  float fires_above;  // v ≥ θ means v > the next float below θ: one comparison serves both
   Fire fire;
   Reset reset;
-  bool reset_before_leak;  // instant; false: delayed
+  bool reset_before_leak;  // true for instant propagation, false for delayed
   bool detach_reset;
   SurrogateSpec surrogate;
   float inverse_width;  // of the surrogate, 1/V
@@ -61,8 +60,8 @@ struct Dynamics {
     return reset_before_leak ? leak * (v - drop) : leak * v - drop;
   }
 
-  /// What of v is left to leak: c is that times the leak, but for the soft reset of delayed
-  /// propagation, which comes after it.
+  /// The part of v that the leak applies to. The carry c is leak times this, except for the soft
+  /// reset of delayed propagation, which is subtracted afterwards.
   float left_to_leak(float v, bool fired) const {
     if (reset == Reset::hard) return fired ? 0.0F : v;
     return reset_before_leak && fired ? v - threshold : v;
@@ -74,16 +73,17 @@ struct Dynamics {
     return reset_before_leak ? -leak * threshold : -threshold;
   }
 
-  /// Surrogate stdb: α e^(−βΔt), Δt the steps since the neuron's last spike before this step. It is
-  /// kept as a trace that decays from step to step. Before the first spike, Δt counts as if there
-  /// had been one kStepsBeforeFirst steps before the first step, which leaves next to nothing.
+  /// Surrogate stdb: α e^(−βΔt), where Δt is the number of steps since the neuron's last spike
+  /// before this step. It is stored as a trace that decays from step to step. Before the first
+  /// spike, Δt is counted from an imagined spike kStepsBeforeFirst steps before the first step,
+  /// which makes the slope almost zero.
   static constexpr int64_t kStepsBeforeFirst = 1000;
   float first_trace() const {
     return height * std::exp(-surrogate.decay * static_cast<float>(kStepsBeforeFirst));
   }
   float next_trace(float trace, bool fired) const { return (fired ? height : trace) * trace_decay; }
 
-  /// ∂o/∂v; the shapes are defined at SurrogateKind. `trace` is that of surrogate stdb.
+  /// ∂o/∂v; SurrogateKind defines the shapes. `trace` is that of surrogate stdb.
   float spike_slope(float v, float trace = 0.0F) const {
     const float distance = (v - threshold) * inverse_width;
     switch (surrogate.kind) {
@@ -107,7 +107,7 @@ struct Dynamics {
     return std::fabs(distance) < 0.5F ? height : 0.0F;
   }
 
-  /// ∂L/∂y, which is ∂L/∂v above the floor, from ∂L/∂o and ∂L/∂c.
+  /// ∂L/∂y from ∂L/∂o and ∂L/∂c. It equals ∂L/∂v above the floor.
   float membrane_gradient(float v, float spike_gradient, float carry_gradient,
                           float trace = 0.0F) const {
     if (!(v > floor)) return 0.0F;
@@ -118,7 +118,7 @@ struct Dynamics {
   }
 
  private:
-  // What follows from other fields is set in one place: only dynamics_of makes Dynamics.
+  // Some fields are derived from others; only dynamics_of creates Dynamics, so that they agree.
   Dynamics() = default;
   friend Dynamics dynamics_of(const NeuronSpec& neuron, Propagation propagation);
 

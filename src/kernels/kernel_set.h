@@ -15,22 +15,22 @@
 namespace bntt::kernels {
 
 /// Mean and sum of squared deviations of each channel over `samples` rows of [sample, channel].
-/// Deviations are taken from the first row and summed in fp32 over runs of kMomentRun rows, the
-/// runs in fp64: never E[x²] − μ² of the raw values, which cancels in fp32.
+/// Deviations are taken from the first row. They are summed in fp32 over runs of kMomentRun rows,
+/// and the runs in fp64. E[x²] − μ² of the raw values would cancel in fp32.
 using ChannelMoments = void(const float* values, int64_t samples, int64_t channels, float* mean,
                             float* squared_deviations);
 inline constexpr int64_t kMomentRun = 64;
 
-/// Adds one bit plane of one frame, pooled: dense[y, x, channel] += weight · scale · bit. Pooled
-/// spikes are sums of equal powers of two for the usual pools, so that their order does not matter.
+/// Adds one bit plane of one frame, pooled: dense[y, x, channel] += weight · scale · bit. With the
+/// usual pools, pooled spikes are sums of equal powers of two, so their order does not matter.
 using AddSpikes = void(const PooledMap& map, const SpikeWord* words, float weight, float* dense);
 
-/// Bits that are set in `count` words.
+/// Number of bits set in `count` words.
 using CountSpikes = int64_t(const SpikeWord* words, int64_t count);
 
 /// The same kernels for one instruction set. All sets give the same bits: each uses the reference's
-/// operations in the reference's order, fused multiply-adds where the reference has them (the
-/// norms' affine map, Winograd's products) and nowhere else.
+/// operations in the reference's order, and fused multiply-adds only where the reference has them
+/// (the norms' affine map, Winograd's products).
 struct KernelSet {
   std::string name;
   SpikingStep* spiking_step = nullptr;
@@ -51,18 +51,18 @@ struct KernelSet {
   WinogradWeightGradient* winograd_weight_gradient = nullptr;
   Bf16Kernels bf16;
   int64_t vector_floats = 1;
-  int64_t winograd_panel = 1;  // output channels whose products one pass computes
+  int64_t winograd_panel = 1;  // output channels computed in one pass
 
   /// Output channels whose sums a spike convolution keeps in registers.
   int64_t channels_per_block(int64_t output_channels) const;
-  /// Columns whose sums of rows stay in registers.
+  /// Columns whose row sums stay in registers.
   int64_t columns_per_block(int64_t columns) const;
 };
 
 /// The sets that this machine can run, fastest first; the plain reference last.
 const std::vector<KernelSet>& kernel_sets();
 
-/// The set in use: the first, or the one that the environment variable BNTT_KERNELS names.
+/// The set in use: the first, or the one named by the environment variable BNTT_KERNELS.
 const KernelSet& kernels();
 
 KernelSet reference_kernels();

@@ -4,13 +4,14 @@
 
 namespace bntt::kernels {
 
-/// How the gradient passes neurons in the rule of Lee et al. (2020). Their forward pass is that of
-/// Dynamics with a hard reset. Backward, ∂o/∂v is one slope per neuron where it fired and 0
-/// elsewhere; a reset passes nothing on, and the leak does not damp the gradient. So every current
-/// gets the gradient of the next spike, and those after the last spike get none:
+/// How the gradient passes through neurons in the rule of Lee et al. (2020). Their forward pass is
+/// that of Dynamics with a hard reset. In the backward pass, ∂o/∂v is one slope per neuron at the
+/// steps where it fired and 0 elsewhere; no gradient passes through a reset, and the leak does not
+/// damp the gradient. So every current gets the gradient of the next spike, and currents after the
+/// last spike get none:
 ///
 ///   ∂L/∂v_t = slope · ∂L/∂o_t where it fired, else ∂L/∂v_{t+1}
-///   slope = height · ([f > 1e-3] + ln λ · f / n),  f = Σ_k λ^(T − t_k),  n its spikes in T steps
+///   slope = height · ([f > 1e-3] + ln λ · f / n),  f = Σ_k λ^(T − t_k),  n = its spikes in T steps
 struct LeeRule {
   float log_leak = 0.0F;
   float height = 1.0F;
@@ -23,7 +24,7 @@ struct LeeRule {
   }
 };
 
-/// What SpikingBackward does, by this rule. `scratch` holds lee_scratch() floats.
+/// Like SpikingBackward, but with this rule. `scratch` holds lee_scratch() floats.
 using LeeBackward = void(const NeuronShape& shape, const Dynamics& dynamics, const LeeRule& rule,
                          const Affine& affine, const Currents& currents,
                          const SpikeGradient& arriving, const PixelBlock& block, float* scratch,
@@ -34,7 +35,7 @@ inline int64_t lee_scratch(const NeuronShape& shape, int64_t block_pixels) {
   return (shape.steps + 2) * block_pixels * shape.channels;
 }
 
-/// The plain loops that define it.
+/// Plain loops that define the result.
 LeeBackward lee_backward_reference;
 
 }  // namespace bntt::kernels

@@ -12,8 +12,8 @@ void lee_backward_reference(const NeuronShape& shape, const Dynamics& dynamics, 
   const int64_t channels = shape.channels;
   const int64_t pixels = block.end - block.begin;
   const int64_t size = pixels * channels;
-  float* of_next = scratch;               // the gradient of the next spike; first its spikes so far
-  float* slopes = scratch + size;         // first the trace f so far
+  float* of_next = scratch;        // first the spike counts, then the gradients of the next spike
+  float* slopes = scratch + size;  // first the traces f
   float* membranes = scratch + 2 * size;  // [step, pixel, channel]
 
   std::fill_n(scratch, 2 * size, 0.0F);

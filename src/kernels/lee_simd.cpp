@@ -8,14 +8,14 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/lee_simd.cpp"
 #include "kernels/simd_targets.h"
-// After the targets, which they depend on.
+// After the targets, on which it depends.
 #include "kernels/rows-inl.h"
 #include "kernels/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace bntt::kernels::HWY_NAMESPACE {
 
-/// LeeRule::slope, operation by operation.
+/// LeeRule::slope with the same operations in the same order.
 HWY_INLINE Vector LeeSlope(const LeeRule& rule, Vector trace, Vector spikes) {
   const Vector one = hn::Set(Tag(), 1.0F);
   const Vector fired = hn::IfThenElseZero(hn::Gt(trace, hn::Set(Tag(), LeeRule::kLeastTrace)), one);
@@ -24,7 +24,7 @@ HWY_INLINE Vector LeeSlope(const LeeRule& rule, Vector trace, Vector spikes) {
   return hn::IfThenElseZero(hn::Ne(spikes, hn::Zero(Tag())), slope);
 }
 
-/// The membranes of all steps; then the slopes from the traces and the counts of spikes.
+/// Computes the membranes of all steps, then the slopes from the traces and the spike counts.
 template <typename Number>
 void LeeForwardAgain(const NeuronShape& shape, const Dynamics& dynamics, const LeeRule& rule,
                      const Affine& affine, const Currents& currents, const PixelBlock& block,
@@ -70,8 +70,8 @@ void LeeBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const Lee
   const int64_t channels = shape.channels;
   const int64_t pixels = block.end - block.begin;
   const int64_t size = pixels * channels;
-  float* of_next = scratch;               // the gradient of the next spike; first its spikes so far
-  float* slopes = scratch + size;         // first the trace f so far
+  float* of_next = scratch;        // first the spike counts, then the gradients of the next spike
+  float* slopes = scratch + size;  // first the traces f
   float* membranes = scratch + 2 * size;  // [step, pixel, channel]
   std::fill_n(scratch, 2 * size, 0.0F);
   LeeForwardAgain<Number>(shape, dynamics, rule, affine, currents, block, of_next, slopes,

@@ -6,8 +6,8 @@ namespace bntt::kernels {
 
 enum class Transpose { no, yes };
 
-/// c[rows, columns] = a · b, or += with `accumulate`; row-major and contiguous after transposition
-/// of the operand named. Single-threaded inside a parallel loop (oneDNN's sgemm).
+/// c[rows, columns] = a · b, or += with `accumulate`; row-major, and contiguous after the given
+/// transpositions. Single-threaded inside a parallel loop (oneDNN's sgemm).
 struct MatmulShape {
   int64_t rows = 0;
   int64_t columns = 0;
@@ -20,7 +20,7 @@ struct MatmulShape {
   bool accumulate = false;
 };
 
-/// Throws std::bad_alloc when oneDNN has no memory for its copies of the operands.
+/// Throws std::bad_alloc if oneDNN cannot allocate memory for its copies of the operands.
 void matmul(const MatmulShape& shape, const float* a, const float* b, float* c);
 
 }  // namespace bntt::kernels

@@ -17,7 +17,7 @@ void for_each_window(const PooledMap& map, const Visit& visit) {
   }
 }
 
-/// Calls visit(source pixel) for a window that starts at `first`, in the order of rows.
+/// Calls visit(source pixel) for a window that starts at `first`, row by row.
 template <typename Visit>
 void for_each_in_window(const PooledMap& map, int64_t first, const Visit& visit) {
   for (int64_t dy = 0; dy < map.pool_height; ++dy) {
@@ -70,7 +70,7 @@ void max_unpool_spikes(const PooledMap& map, const SpikeWord* source, const floa
           to[channel] = gradient[channel];
         }
       };
-      // Channels whose gradient has no pixel yet.
+      // Channels whose gradient has not been assigned to a pixel yet.
       const int64_t count = std::min(kSpikesPerWord, channels - first_channel);
       SpikeWord left = ~SpikeWord{0} >> (kSpikesPerWord - count);
       for_each_in_window(map, first, [&](int64_t pixel) {

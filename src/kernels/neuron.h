@@ -20,12 +20,12 @@ struct NeuronShape {
   int64_t words_per_pixel() const { return (channels + kSpikesPerWord - 1) / kSpikesPerWord; }
 };
 
-/// y = scale · x + shift (see add_affine) and x̂ = (x − mean) · inverse_deviation, row by row of
-/// channels.
+/// y = scale · x + shift (see add_affine) and x̂ = (x − mean) · inverse_deviation, with
+/// coefficients for each row of channels.
 struct Affine {
-  const float* scale = nullptr;  // [step, row, channel]
-  const float* shift = nullptr;  // [step, row, channel]
-  const float* mean = nullptr;   // [step, row, channel]; null where no gradient is wanted
+  const float* scale = nullptr;              // [step, row, channel]
+  const float* shift = nullptr;              // [step, row, channel]
+  const float* mean = nullptr;               // [step, row, channel]; null if no gradient is needed
   const float* inverse_deviation = nullptr;  // [step, row, channel]
   int64_t rows_per_step = 1;                 // 1, or one per image
 
@@ -34,8 +34,7 @@ struct Affine {
   }
 };
 
-/// The currents of the window; a constant current (direct encoding) is stored once and has stride
-/// 0.
+/// The currents of the window. A constant current (direct encoding) is stored once, with stride 0.
 struct Currents {
   const float* data = nullptr;  // [step, batch, y, x, channel]
   int64_t step_stride = 0;
@@ -57,37 +56,37 @@ struct PixelBlock {
 };
 
 /// Some neighbouring pixels of one image at one step, and some of their channels: a whole map, or
-/// what a synapse has just made of a row.
+/// the part of a row that a synapse has just computed.
 struct NeuronRow {
   int64_t pixels = 0;
   int64_t channels = 0;
   const float* scale = nullptr;  // [channel]
   const float* shift = nullptr;  // [channel]
-  Currents currents;             // [pixel, channel], its pixels `current_stride` floats apart
+  Currents currents;             // [pixel, channel], pixels are `current_stride` floats apart
   int64_t current_stride = 0;
   float* carry = nullptr;  // [pixel, channel]
   int64_t carry_stride = 0;
-  uint8_t* spikes = nullptr;  // the byte of the first channel, which is a multiple of eight
+  uint8_t* spikes = nullptr;  // the byte of the first channel, whose index is a multiple of eight
   int64_t spike_stride = 0;   // bytes from pixel to pixel
 };
 
-/// One step: reads and writes the carry, sets the bits of these channels. Bytes that no channel
-/// reaches stay as they are.
+/// One step: reads and writes the carry, and sets the bits of these channels. Bytes without any of
+/// these channels are not changed.
 using SpikingStep = void(const Dynamics& dynamics, const NeuronRow& row);
 
 struct KernelSet;
 /// All steps of a block. Reads and writes `carry` [batch, y, x, channel]; sets the spikes [step,
-/// batch, y, x, word], which must have been zero.
+/// batch, y, x, word], which must be zero before the call.
 void spiking_forward(const KernelSet& set, const NeuronShape& shape, const Dynamics& dynamics,
                      const Affine& affine, const Currents& currents, const PixelBlock& block,
                      float* carry, SpikeWord* spikes);
 
-/// The gradient that arrives at the spikes, behind the pool that the next stage reads them through.
+/// The gradient with respect to the input of the next stage: the spikes after its pool.
 struct SpikeGradient {
   const float* data = nullptr;  // [step, batch, pooled y, pooled x, channel]
   PooledMap pool;
 
-  /// Where a pixel's gradient lies in its pooled frame, in pixels; -1 where pooling dropped it.
+  /// Index of a pixel's gradient in its pooled frame, in pixels; -1 if pooling dropped the pixel.
   int64_t pooled_pixel(int64_t pixel) const {
     const MapShape pooled = pool.pooled();
     const int64_t y = pixel / pool.source.width / pool.pool_height;
@@ -96,24 +95,24 @@ struct SpikeGradient {
   }
 };
 
-/// Sums over the samples of one row, for the norm's backward: [step, channel] each. A block adds
-/// its own sum once.
+/// Sums over the samples of one row, for the norm's backward pass: [step, channel] each. A block
+/// adds its own sum once.
 struct GradientSums {
   float* gradient = nullptr;             // Σ ∂L/∂y
   float* gradient_times_unit = nullptr;  // Σ ∂L/∂y · x̂
 };
 
-/// Recomputes the membrane from the currents (the window starts from rest; same arithmetic as
-/// forward, so the same spikes), then runs back through time: writes ∂L/∂y [step, batch, y, x,
-/// channel] and adds to the sums. `scratch` holds backward_scratch() floats. `norm_gradient` may be
-/// the memory of the arriving gradient when there is no pool.
+/// Recomputes the membrane from the currents (the window starts from rest; the arithmetic is that
+/// of the forward pass, so the spikes are the same), then runs back through time: writes ∂L/∂y
+/// [step, batch, y, x, channel] and adds to the sums. `scratch` holds backward_scratch() floats.
+/// Without a pool, `norm_gradient` may alias the arriving gradient.
 using SpikingBackward = void(const NeuronShape& shape, const Dynamics& dynamics,
                              const Affine& affine, const Currents& currents,
                              const SpikeGradient& arriving, const PixelBlock& block, float* scratch,
                              float* norm_gradient, const GradientSums& sums);
 
-/// The membranes of every step of a block, their traces where the surrogate has them, and the
-/// gradient carried from step to step.
+/// Space for the membranes of every step of a block, their traces if the surrogate has them, and
+/// the gradient carried from step to step.
 inline int64_t backward_scratch(const NeuronShape& shape, const Dynamics& dynamics,
                                 int64_t block_pixels) {
   const int64_t per_step = dynamics.surrogate.kind == SurrogateKind::stdb ? 2 : 1;
@@ -134,20 +133,20 @@ struct NormGradientRows {
   const float* offset = nullptr;  // [step, row, channel]
 };
 
-/// Turns ∂L/∂y into ∂L/∂x in place. For a constant current the sum over steps goes to the first
-/// step's place.
+/// Turns ∂L/∂y into ∂L/∂x in place. For a constant current, the sum over steps is written to the
+/// first step.
 using NormBackward = void(const NeuronShape& shape, const Affine& affine,
                           const NormGradientRows& rows, const Currents& currents,
                           const PixelBlock& block, float* gradient);
 
-/// Some neighbouring pixels of one image at one step, of which a branch's normalised current is
-/// added to that of the branches before it.
+/// Some neighbouring pixels of one image at one step. The normalised current of a branch is added
+/// there to that of the branches before it.
 struct NormalisedRow {
   int64_t pixels = 0;
   int64_t channels = 0;
   const float* scale = nullptr;  // [channel]
   const float* shift = nullptr;  // [channel]
-  Currents currents;             // [pixel, channel], its pixels `current_stride` floats apart
+  Currents currents;             // [pixel, channel], pixels are `current_stride` floats apart
   int64_t current_stride = 0;
   bool accumulate = false;  // otherwise `out` is overwritten
   float* out = nullptr;     // [pixel, channel]
@@ -157,8 +156,8 @@ struct NormalisedRow {
 /// out = add_affine(out or 0, x, scale, shift).
 using AddNormalised = void(const NormalisedRow& row);
 
-/// Adds Σ ∂L/∂y and Σ ∂L/∂y · x̂ of a block to the sums, as SpikingBackward does: for the branches
-/// of a stage that has several.
+/// Adds Σ ∂L/∂y and Σ ∂L/∂y · x̂ of a block to the sums, as SpikingBackward does. Used for stages
+/// with several branches.
 using AddGradientSums = void(const NeuronShape& shape, const Affine& affine,
                              const Currents& currents, const float* gradient,
                              const PixelBlock& block, const GradientSums& sums);

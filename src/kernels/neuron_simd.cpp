@@ -10,7 +10,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/neuron_simd.cpp"
 #include "kernels/simd_targets.h"
-// After the targets, which they depend on.
+// After the targets, on which it depends.
 #include "kernels/rows-inl.h"
 #include "kernels/vectors-inl.h"
 
@@ -25,7 +25,7 @@ Carry CarryOf(const Dynamics& dynamics) {
   return dynamics.reset_before_leak ? Carry::reset_then_leak : Carry::leak_then_reset;
 }
 
-/// Dynamics for a vector of neurons: its functions under their names, operation by operation.
+/// Dynamics for a vector of neurons: functions of the same names, with the same operations.
 template <Carry kind>
 struct VectorDynamics {
   Vector leak, threshold, fires_above, alpha, inverse_width, floor, trace_decay;
@@ -41,7 +41,7 @@ struct VectorDynamics {
         trace_decay(hn::Set(Tag(), dynamics.trace_decay)),
         detach_reset(dynamics.detach_reset) {}
 
-  // In this order: of equals, and of what is not a number, x86 takes the second.
+  // The order of operands matters: if they are equal or one is NaN, x86 returns the second.
   HWY_INLINE Vector Membrane(Vector integrated) const { return hn::Max(floor, integrated); }
 
   HWY_INLINE Mask Fires(Vector v) const { return hn::Gt(v, fires_above); }
@@ -101,8 +101,9 @@ struct VectorDynamics {
   }
 };
 
-/// A vector of channels from `c` on, for all pixels: its norm stays in registers, and everything
-/// else that the loop needs is local, because a byte that is stored may alias anything that is not.
+/// A vector of channels from `c` on, for all pixels. Its norm coefficients stay in registers, and
+/// everything else that the loop needs is copied to local variables, because storing a byte may
+/// alias anything else.
 template <Carry kind, typename Number>
 void SpikingStepVector(const Dynamics& dynamics, const NeuronRow& row, int64_t c) {
   const VectorDynamics<kind> vector_dynamics(dynamics);
@@ -127,7 +128,7 @@ void SpikingStepVector(const Dynamics& dynamics, const NeuronRow& row, int64_t c
   }
 }
 
-/// The channels from `c` on, less than a vector.
+/// The remaining channels from `c` on, fewer than a vector.
 template <Carry kind, typename Number>
 void SpikingStepRest(const Dynamics& dynamics, const NeuronRow& row, int64_t c) {
   const VectorDynamics<kind> vector_dynamics(dynamics);
@@ -178,9 +179,9 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
   float* carried_gradient = scratch;  // ∂L/∂c_t = ∂L/∂v_{t+1}
   float* membranes = scratch + size;  // [step, pixel, channel]
   constexpr bool kTraced = surrogate == SurrogateKind::stdb;
-  float* traces = membranes + shape.steps * size;  // the same, where the surrogate has them
+  float* traces = membranes + shape.steps * size;  // [step, pixel, channel], if needed
 
-  std::fill_n(carried_gradient, size, 0.0F);  // for now the carry itself
+  std::fill_n(carried_gradient, size, 0.0F);  // holds the carry during the forward steps
   if constexpr (kTraced) std::fill_n(traces, size, dynamics.first_trace());
   for (int64_t step = 0; step < shape.steps; ++step) {
     const StepRow row(shape, affine, currents, block, step);
@@ -288,7 +289,7 @@ void SpikingBackwardSimd(const NeuronShape& shape, const Dynamics& dynamics, con
     case SurrogateKind::stdb:
       variant = SpikingBackwardOf<SurrogateKind::stdb>(kind, halves);
       break;
-    // Its exponential is the C library's: no vector form gives the same bits.
+    // Uses the C library's exponential: no vector form gives the same bits.
     case SurrogateKind::sigmoid:
       variant = reference_kernels().spiking_backward;
       break;

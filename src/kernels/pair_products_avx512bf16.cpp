@@ -12,8 +12,8 @@ namespace {
 constexpr int64_t kLanes = 16;
 constexpr int kVectors = kAvx512PairColumns / kLanes;
 
-/// rows x kVectors sums in registers. 12 x 2 leave room for the factors, and are more than the
-/// instruction's latency needs.
+/// rows x kVectors sums in registers. 12 x 2 leave room for the factors and hide the instruction's
+/// latency.
 template <int rows>
 inline void multiply_rows(const PairProduct& product, int64_t first) {
   const float* a = product.a + first * product.a_row_stride;

@@ -6,7 +6,7 @@ namespace bntt::kernels {
 
 inline constexpr int64_t kAvx512PairColumns = 32;
 
-/// By VDPBF16PS.
+/// Uses VDPBF16PS.
 void avx512_multiply_pairs(const PairProduct& product);
 
 }  // namespace bntt::kernels

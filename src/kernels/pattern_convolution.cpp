@@ -19,7 +19,7 @@ void fill_pattern_table(const PatternConvolution& convolution, const float* weig
       std::fill_n(to, width, 0.0F);
       continue;
     }
-    // One bit more than a pattern that is already there.
+    // This pattern has one bit more than one that has already been computed.
     const float* without = to - (pattern - (pattern & (pattern - 1))) * width;
     const int64_t bit = std::countr_zero(static_cast<uint64_t>(pattern));
     const int64_t pixel = bit / convolution.bits_per_pixel();
@@ -54,7 +54,7 @@ void read_patterns(const PatternConvolution& convolution,
         to[x + 1] = static_cast<uint8_t>(of_pixel(y * map.width + x));
       }
     } else {
-      // The pattern of (x - 1, x, x + 1): each step drops the left pixel and takes one in.
+      // The pattern of (x - 1, x, x + 1): each step drops the left pixel and appends a new one.
       unsigned three = of_pixel(y * map.width) << bits;
       for (int64_t x = 0; x < map.width; ++x) {
         three >>= x == 0 ? 0 : bits;

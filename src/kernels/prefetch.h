@@ -6,8 +6,8 @@
 
 namespace bntt::kernels {
 
-/// Asks for memory that the next step will read. Within a step a vector of channels strides over
-/// the pixels, which the hardware's own prefetching does not follow.
+/// Prefetches memory that the next step will read. Within a step a vector of channels strides over
+/// the pixels, a pattern that the hardware prefetcher does not follow.
 template <typename Number>
 inline void prefetch_row(const Number* row, int64_t count) {
   constexpr int64_t kLine = 64 / sizeof(Number);

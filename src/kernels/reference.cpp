@@ -38,7 +38,7 @@ void spiking_backward(const NeuronShape& shape, const Dynamics& dynamics, const 
   float* carried_gradient = scratch;  // ∂L/∂c_t = ∂L/∂v_{t+1}
   float* membranes = scratch + size;  // [step, pixel, channel]
   const bool traced = dynamics.surrogate.kind == SurrogateKind::stdb;
-  float* traces = membranes + shape.steps * size;  // the same, of surrogate stdb
+  float* traces = membranes + shape.steps * size;  // [step, pixel, channel], for surrogate stdb
 
   for (int64_t step = 0; step < shape.steps; ++step) {
     const StepRow row(shape, affine, currents, block, step);

@@ -23,7 +23,7 @@ struct AffineRow {
   Vector AddTo(Vector base, Vector x) const { return hn::MulAdd(x, scale, hn::Add(base, shift)); }
 };
 
-/// What normalises the currents of one step, for a vector of channels.
+/// Normalises the currents of one step, for a vector of channels.
 struct UnitRow {
   Vector mean, inverse_deviation;
 
@@ -34,7 +34,7 @@ struct UnitRow {
   Vector Unit(Vector x) const { return hn::Mul(hn::Sub(x, mean), inverse_deviation); }
 };
 
-/// The currents as they are stored: floats, or their upper halves.
+/// The currents as they are stored: floats, or the upper halves of floats.
 template <typename Number>
 const Number* Stored(const Currents& currents) {
   if constexpr (sizeof(Number) == sizeof(float)) {

@@ -5,8 +5,8 @@
 namespace bntt::kernels {
 namespace {
 
-/// Whether the operating system keeps the registers too. Highway asks the processor alone where the
-/// system has switched XSAVE off, as Linux does with `noxsave`.
+/// Whether the operating system saves the registers too. Highway checks only the processor if the
+/// system has disabled XSAVE, as Linux does with `noxsave`.
 bool system_supports(int64_t target) {
 #if HWY_ARCH_X86
   return target == HWY_AVX3 ? __builtin_cpu_supports("avx512f") : __builtin_cpu_supports("avx2");

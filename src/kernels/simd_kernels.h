@@ -4,7 +4,7 @@
 
 namespace bntt::kernels {
 
-/// Each sets its kernels for the instruction set that Highway has chosen.
+/// Each function sets its kernels for the instruction set that Highway has chosen.
 void set_neuron_kernels(KernelSet& set);
 void set_lee_kernels(KernelSet& set);
 void set_spike_kernels(KernelSet& set);

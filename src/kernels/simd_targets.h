@@ -1,4 +1,4 @@
-// Not a header in the usual sense: compiles HWY_TARGET_INCLUDE for each target that we offer.
+// Not an ordinary header: compiles HWY_TARGET_INCLUDE for each supported target.
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
 #include <hwy/foreach_target.h>
 #include <hwy/highway.h>

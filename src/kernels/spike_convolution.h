@@ -8,10 +8,11 @@
 
 namespace bntt::kernels {
 
-/// Convolution of spikes that walks the set bits and adds rows: work in proportion to the spikes.
-/// Output channels are taken in blocks whose sums stay in registers; weights and their gradient are
-/// laid out for that as [block, tap row, in, tap column, channel of the block], zero past the last
-/// channel: a spike meets the taps of a row as neighbours.
+/// Convolution of spikes that walks the set bits and adds weight rows: the work is proportional to
+/// the number of spikes. Output channels are processed in blocks whose sums stay in registers.
+/// Weights and their gradient are therefore laid out as [block, tap row, in, tap column, channel of
+/// the block], zero past the last channel, so that the taps of a row that a spike meets are
+/// adjacent.
 struct SpikeConvolution {
   PooledMap map;  // of the input; its pool is an average or a sum
   int64_t output_channels = 0;
@@ -24,7 +25,7 @@ struct SpikeConvolution {
   int64_t packed_size() const { return blocks() * block_weights(); }
 };
 
-// Of 2 and 4 vectors 4 was as fast or faster at nearly every density.
+// 4 vectors were as fast as 2 or faster at nearly every density.
 inline constexpr int64_t kMaxBlockVectors = 4;
 
 /// Frames of one bit plane, one after the other: [frame, y, x, word].
@@ -34,15 +35,15 @@ struct SpikePlane {
   int64_t frames = 0;
 };
 
-/// Where the spikes of a plane are: entries [starts[i], starts[i + 1]) are list i.
+/// The positions of a plane's spikes: entries [starts[i], starts[i + 1]) are list i.
 struct SpikeLists {
   int32_t* starts = nullptr;
   int32_t* entries = nullptr;
 };
 
 /// Input row y meets tap row ky only if ky ≡ y + padding (mod stride). The remainder is the class
-/// of the row. Only the first `tap_classes` classes have taps; no output sees the rows of the
-/// others, which exist if the stride is larger than the kernel. The same holds for columns.
+/// of the row. Only the first `tap_classes` classes have taps. No output sees the rows of the other
+/// classes, which exist if the stride is larger than the kernel. The same holds for columns.
 inline int64_t tap_classes(const ConvGeometry& geometry) {
   return std::min(geometry.stride, geometry.kernel);
 }
@@ -61,7 +62,8 @@ inline int64_t pixel_starts(const PooledMap& map) { return map.pooled().pixels()
 /// that no output sees are empty. List y · width + x belongs to output row y and input column x.
 ///
 /// A spike is listed once for each output row that sees it. In return an output has one list per
-/// tap column instead of one per tap: short loops, whose ends processors mispredict, are fewer.
+/// tap column instead of one per tap, so there are fewer short loops, whose ends processors
+/// mispredict.
 ///
 /// `by_pixel` is scratch: pixel_starts(map) and list_entries(map, 1) + kListSlack. Up to kListSlack
 /// entries past the end of either list may be overwritten.
@@ -77,11 +79,11 @@ inline int64_t column_entries(const SpikeConvolution& convolution, int64_t spike
 }
 
 /// The weight gradient reads the output gradient of one block of channels with a zero border around
-/// every frame, [frame, y, x, channel of the block]: inputs at the edge meet taps whose outputs
-/// would lie outside the map.
+/// every frame, [frame, y, x, channel of the block], because inputs at the edge meet taps whose
+/// outputs would lie outside the map.
 struct GradientBorder {
   int64_t before = 0;  // rows above, columns to the left
-  int64_t height = 0;  // with the border
+  int64_t height = 0;  // including the border
   int64_t width = 0;
 
   int64_t pixels() const { return height * width; }
@@ -93,9 +95,9 @@ void copy_bordered(const SpikeConvolution& convolution, int64_t frames, int64_t 
                    const float* gradient, float* bordered);
 
 /// Lists the spikes of every channel by the classes of their row and column: [channel, class of y,
-/// class of x], each list over all frames in order. An entry is the place, in bordered gradients,
+/// class of x], each list over all frames in order. An entry is the index, in bordered gradients,
 /// of the output that the spike reaches through the first taps of its classes; tap row class + n ·
-/// stride reaches the output n rows above that place, and the same holds for columns.
+/// stride reaches the output n rows above it, and the same holds for columns.
 void list_by_channel(const SpikeConvolution& convolution, const SpikePlane& plane,
                      const SpikeLists& lists);
 inline int64_t channel_list_starts(const SpikeConvolution& convolution) {
@@ -103,16 +105,16 @@ inline int64_t channel_list_starts(const SpikeConvolution& convolution) {
   return convolution.map.source.channels * classes * classes + 1;
 }
 
-/// Where a kernel puts one row of a block's outputs: [x, channel], pixels `stride` floats apart.
+/// Where a kernel writes one row of a block's outputs: [x, channel], pixels `stride` floats apart.
 struct RowOutput {
   float* data = nullptr;
   int64_t stride = 0;
-  int64_t channels = 0;  // of the block that are there: the last block may be narrower
+  int64_t channels = 0;  // in this block: the last block may be narrower
 };
 
 /// One row of outputs = factor · Σ of the weight rows of its columns' spikes, or += with
-/// `accumulate`. Per output: tap columns in order, within one the listed order; then the factor
-/// once.
+/// `accumulate`. Each output adds the tap columns in order, the spikes of a column in the listed
+/// order, and is multiplied by the factor once at the end.
 struct ColumnSums {
   const int32_t* starts = nullptr;  // of the first input column's list of this output row
   const int32_t* entries = nullptr;
@@ -123,14 +125,14 @@ struct ColumnSums {
 using SpikeConvRow = void(const SpikeConvolution& convolution, const ColumnSums& sums,
                           const RowOutput& output);
 
-/// Adds one plane's part to one block of the packed weight gradient: += weight · scale · Σ of the
-/// gradients that its spikes meet, in the listed order. `bordered` holds the block's channels as
-/// copy_bordered lays them out.
+/// Adds the contribution of one plane to one block of the packed weight gradient: += weight · scale
+/// · Σ of the gradients that its spikes meet, in the listed order. `bordered` holds the block's
+/// channels in the layout of copy_bordered.
 using SpikeConvWeightGradient = void(const SpikeConvolution& convolution, const SpikePlane& plane,
                                      const SpikeLists& by_channel, const float* bordered,
                                      float* block_gradient);
 
-/// [tap, in, out] to the layout above, and the sum of a packed gradient back.
+/// Converts [tap, in, out] to the layout above, and a summed packed gradient back.
 void pack_spike_weights(const SpikeConvolution& convolution, const float* weights, float* packed);
 void unpack_spike_gradient(const SpikeConvolution& convolution, const float* packed,
                            float* weights);

@@ -9,17 +9,17 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/spike_convolution_simd.cpp"
 #include "kernels/simd_targets.h"
-// After the targets, which it depends on.
+// After the targets, on which it depends.
 #include "kernels/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace bntt::kernels::HWY_NAMESPACE {
 
-// Both kinds of lists are written a few entries at a time, whatever there is to write: what is too
-// much is overwritten by the next pixel. Loops that end after one or two turns for nearly every
+// Both kinds of lists are written a fixed number of entries at a time, however many are needed; the
+// next pixel overwrites the excess. Loops that end after one or two iterations for nearly every
 // pixel would cost more in mispredicted branches than they save in stores.
 
-/// Appends `first` + the number of every set bit.
+/// Appends `first` + the index of every set bit.
 HWY_INLINE int32_t* AppendBits(SpikeWord bits, int32_t first, int32_t* next) {
   constexpr int kTogether = 4;
   int32_t* const end = next + std::popcount(bits);
@@ -33,8 +33,8 @@ HWY_INLINE int32_t* AppendBits(SpikeWord bits, int32_t first, int32_t* next) {
   return end;
 }
 
-/// The channels that spike at each pooled pixel, in the order of the window's pixels; none at
-/// pixels of columns that no output sees.
+/// Lists the channels that spike at each pooled pixel, in the order of the window's pixels; pixels
+/// in columns that no output sees get empty lists.
 template <bool skips_columns>
 void ListByPixel(const SpikeConvolution& convolution, const SpikeWord* frame,
                  const SpikeLists& lists) {
@@ -97,9 +97,9 @@ void ListColumnsSimd(const SpikeConvolution& convolution, const SpikeWord* frame
   }
 }
 
-/// Sums of `pixels` neighbouring outputs, `vectors` registers each. A spike adds to all of them
-/// that see it, which keeps as many additions under way as the hardware can; each output still adds
-/// its rows in the order of tap columns, then of the list.
+/// Sums of `pixels` neighbouring outputs, `vectors` registers each. A spike is added to all of the
+/// outputs that see it, which keeps as many additions in flight as the hardware allows; each output
+/// still adds its rows in the order of tap columns, then of the list.
 template <int vectors, int pixels, int kernel, int stride>
 struct OutputTile {
   static constexpr int kColumns = (pixels - 1) * stride + kernel;
@@ -117,8 +117,8 @@ struct OutputTile {
     }
   }
 
-  /// The spikes of the column at `position` (0 is the first that output 0 sees): output o sees it
-  /// through tap column position - o · stride.
+  /// Adds the spikes of the column at `position` (0 is the first that output 0 sees): output o sees
+  /// it through tap column position - o · stride.
   template <int position>
   HWY_INLINE void Walk(const int32_t* begin, const int32_t* end, const float* weights) {
     constexpr int kFirst = position < kernel ? 0 : (position - kernel) / stride + 1;
@@ -136,8 +136,8 @@ struct OutputTile {
   }
 };
 
-/// Writes the output at x. Its sums come from memory: an index into registers that is known only at
-/// run time would make the compiler store all sums of a tile after every column.
+/// Writes the output at x. Its sums are read from memory: indexing registers with a value known
+/// only at run time would make the compiler store all sums of a tile after every column.
 template <int vectors>
 HWY_INLINE void WriteSums(const ColumnSums& sums, Vector factor, const float* stored,
                           const RowOutput& output, int64_t x) {
@@ -213,14 +213,15 @@ void RowByPixels(const SpikeConvolution& convolution, const ColumnSums& sums,
   }
 }
 
-/// By the vectors of a block. Tiles of about a dozen sums: what fits the sixteen registers of AVX2.
+/// Indexed by the vectors of a block. Each tile has about a dozen sums, which fit the 16 registers
+/// of AVX2.
 template <int kernel, int stride>
 constexpr SpikeConvRow* kTiled[] = {TiledRow<1, 8, kernel, stride>, TiledRow<2, 6, kernel, stride>,
                                     TiledRow<3, 4, kernel, stride>, TiledRow<4, 3, kernel, stride>};
 
-/// Tiles for the usual kernels, whose neighbouring outputs see the same columns. Where input
-/// channels are few and lists short, they are two to three times as fast as one output at a time;
-/// where they are many, about as fast.
+/// Tiles for the usual kernels, whose neighbouring outputs see the same columns. If there are few
+/// input channels and lists are short, tiles are two to three times as fast as one output at a
+/// time; with many channels, about as fast.
 SpikeConvRow* const* RowsOf(const ConvGeometry& geometry) {
   static constexpr SpikeConvRow* kByPixels[] = {RowByPixels<1>, RowByPixels<2>, RowByPixels<3>,
                                                 RowByPixels<4>};
@@ -278,8 +279,8 @@ void PatternConvRowSimd(const PatternConvolution& convolution, const uint8_t* pa
       convolution, patterns, block_table, output);
 }
 
-/// Sums of `taps` neighbouring taps of a class at once: the gradients that they meet are neighbours
-/// too, each one pixel left of the one before.
+/// Sums `taps` neighbouring taps of a class at once: the gradients that they meet are adjacent too,
+/// each one pixel to the left of the one before.
 template <int vectors, int taps>
 void WeightGradientRows(const int32_t* begin, const int32_t* end, const float* bordered,
                         Vector factor, int64_t row_step, float* rows) {
@@ -329,7 +330,7 @@ void SpikeConvWeightGradientSimd(const SpikeConvolution& convolution, const Spik
     if (begin == end) continue;
     const int64_t in = list / (classes * classes);
     const int64_t class_x = list % classes;
-    const int64_t taps = (kernel - class_x + stride - 1) / stride;  // of the class in a row
+    const int64_t taps = (kernel - class_x + stride - 1) / stride;  // taps of the class in a row
     for (int64_t ky = list / classes % classes; ky < kernel; ky += stride) {
       const float* met = bordered - ky / stride * border_row;
       float* rows = block_gradient + ((ky * channels + in) * kernel + class_x) * width;

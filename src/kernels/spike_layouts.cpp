@@ -5,7 +5,7 @@
 namespace bntt::kernels {
 namespace {
 
-/// Calls visit(row of [tap, in], row of a block's layout) for all of them.
+/// Calls visit(row of [tap, in], row of a block's layout) for every row.
 template <typename Visit>
 void for_each_weight_row(const SpikeConvolution& convolution, const Visit& visit) {
   const int64_t channels = convolution.map.source.channels;

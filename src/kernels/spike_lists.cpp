@@ -11,8 +11,8 @@ int64_t words_per_pixel(const PooledMap& map) {
   return (map.source.channels + kSpikesPerWord - 1) / kSpikesPerWord;
 }
 
-/// Where the first taps of its class put an input row or column: at the output `place`, counted
-/// with the border.
+/// The output that the first tap of its class maps an input row or column to, as an index that
+/// includes the border.
 struct ClassPlace {
   int64_t stride;
   int64_t tap_class;
@@ -30,8 +30,8 @@ struct ClassPlace {
   }
 };
 
-/// Calls visit(class of y · classes + class of x, place in bordered gradients, words of a source
-/// pixel), frame by frame, pooled pixel by pooled pixel, for those that outputs see.
+/// Calls visit(class of y · classes + class of x, index in bordered gradients, words of a source
+/// pixel), frame by frame and pooled pixel by pooled pixel, for the pixels that outputs see.
 template <typename Visit>
 inline void for_each_pixel(const SpikeConvolution& convolution, const SpikePlane& plane,
                            const Visit& visit) {
@@ -63,9 +63,9 @@ inline void for_each_pixel(const SpikeConvolution& convolution, const SpikePlane
   }
 }
 
-// What is done with the words of one pixel is kept out of the loops over pixels: inside them its
-// few values would not stay in registers. `Count` is a number, or a constant where the compiler
-// should know it.
+// The work on the words of one pixel is kept in functions of its own: inlined into the loops over
+// pixels, its few values would not stay in registers. `Count` is an integer, or a compile-time
+// constant if the compiler should know it.
 
 template <typename Count>
 [[gnu::noinline]] void count_spikes_by_channel(const SpikeWord* pixel, int64_t words,
@@ -97,7 +97,7 @@ void list_by_channel_and_class(const SpikeConvolution& convolution, const SpikeP
                                const SpikeLists& lists, Count lists_per_channel) {
   const int64_t words = words_per_pixel(convolution.map);
   const int64_t count = convolution.map.source.channels * lists_per_channel;
-  // Count, turn counts into starts, fill; starts are kept one place ahead while filling.
+  // Count, turn counts into starts, fill; while filling, starts are kept one position ahead.
   std::fill_n(lists.starts, count + 1, 0);
   for_each_pixel(convolution, plane, [&](int64_t of_class, int32_t, const SpikeWord* pixel) {
     count_spikes_by_channel(pixel, words, lists_per_channel, lists.starts + of_class + 1);

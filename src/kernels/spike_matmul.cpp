@@ -62,7 +62,7 @@ void list_frames(const PooledMap& map, const SpikePlane& plane, int64_t pooled_p
                          });
     }
   };
-  // Count, turn counts into starts, fill; starts are kept one place ahead while filling.
+  // Count, turn counts into starts, fill; while filling, starts are kept one position ahead.
   std::fill_n(lists.starts, kSpikesPerWord + 1, 0);
   for_each_spike([&](int channel, int32_t) { ++lists.starts[channel + 1]; });
   for (int64_t c = 0; c < kSpikesPerWord; ++c) lists.starts[c + 1] += lists.starts[c];

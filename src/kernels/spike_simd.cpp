@@ -8,7 +8,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/spike_simd.cpp"
 #include "kernels/simd_targets.h"
-// After the targets, which it depends on.
+// After the targets, on which it depends.
 #include "kernels/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -65,7 +65,7 @@ void SumRowsSimd(const SpikeLists& lists, int64_t count, const RowSums& sums) {
   kBySize[sums.width / Channels::Width() - 1](lists, count, sums);
 }
 
-// The reference's loop: what every target here has, and the plain x86-64 lacks, is the instruction.
+// The reference's loop; every target here has a popcount instruction, which plain x86-64 lacks.
 int64_t CountSpikesSimd(const SpikeWord* words, int64_t count) {
   int64_t spikes = 0;
   for (int64_t i = 0; i < count; ++i) spikes += std::popcount(words[i]);

@@ -8,7 +8,7 @@ namespace bntt::kernels {
 
 /// A map read through a pool: pooled pixel (y, x) is the mean, the sum or the maximum of a
 /// pool_height x pool_width window. Pixels right of and below the last whole window are dropped.
-/// Averages and sums are linear and are read through wherever a map is read. A maximum is not:
+/// Averages and sums are linear and are applied whenever a map is read. A maximum is not:
 /// max_pool.h stores the pooled map, which is then read without a pool.
 struct PooledMap {
   MapShape source;
@@ -19,7 +19,7 @@ struct PooledMap {
   MapShape pooled() const {
     return {source.channels, source.height / pool_height, source.width / pool_width};
   }
-  /// What a pixel of the window brings to the pooled pixel.
+  /// The weight of a pixel of the window in the pooled pixel.
   float scale() const {
     return kind == PoolKind::average ? 1.0F / static_cast<float>(pool_height * pool_width) : 1.0F;
   }

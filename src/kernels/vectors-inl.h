@@ -23,7 +23,7 @@ using Vector = hn::Vec<Tag>;
 using Mask = hn::Mask<Tag>;
 
 HWY_INLINE Vector LoadWhole(const float* from) { return hn::LoadU(Tag(), from); }
-/// Upper halves of floats.
+/// Loads the upper halves of floats.
 HWY_INLINE Vector LoadWhole(const uint16_t* from) {
   const hn::Rebind<uint16_t, Tag> half_tag;
   const hn::Rebind<uint32_t, Tag> word_tag;
@@ -31,8 +31,8 @@ HWY_INLINE Vector LoadWhole(const uint16_t* from) {
   return hn::BitCast(Tag(), hn::ShiftLeft<16>(words));
 }
 
-/// A vector's worth of channels, or the rest at the end of a row: loads give zero and stores do
-/// nothing past the end.
+/// A full vector of channels, or the remainder at the end of a row: past the end, loads give zero
+/// and stores do nothing.
 class Channels {
  public:
   Channels(int64_t first, int64_t end)
@@ -45,7 +45,7 @@ class Channels {
   Vector Load(const float* from) const {
     return HWY_LIKELY(whole_) ? hn::LoadU(Tag(), from) : hn::MaskedLoad(mask_, Tag(), from);
   }
-  /// Upper halves of floats.
+  /// Loads the upper halves of floats.
   Vector Load(const uint16_t* from) const {
     if (HWY_LIKELY(whole_)) return LoadWhole(from);
     HWY_ALIGN uint16_t lanes[HWY_MAX_BYTES / sizeof(float)] = {};
@@ -56,8 +56,8 @@ class Channels {
     if (HWY_LIKELY(whole_)) {
       hn::StoreU(v, Tag(), to);
     } else if constexpr (HWY_TARGET == HWY_AVX2) {
-      // AMD's cores before Zen 4 take some twenty cycles for AVX2's masked store; this takes as
-      // many as it has lanes.
+      // AMD's cores before Zen 4 take about twenty cycles for AVX2's masked store; this takes one
+      // cycle per lane.
       HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];
       hn::Store(v, Tag(), lanes);
       for (int64_t i = 0; i < count_; ++i) to[i] = lanes[i];

@@ -8,17 +8,17 @@
 namespace bntt::kernels {
 
 /// 3x3 convolution with padding 1 in Winograd's form F(4x4, 3x3): 36 multiplications where the
-/// direct form takes 144, at an error of some 1e-6 of the signal. With g the taps, d a 6x6 tile of
-/// the input and Y a 4x4 tile of the output:
+/// direct form takes 144, with an error of about 1e-6 of the signal. With g the taps, d a 6x6 tile
+/// of the input and Y a 4x4 tile of the output:
 ///   Y = Aᵀ [ (G g Gᵀ) ⊙ (Bᵀ d B) ] A,   summed over input channels, which makes the product in
 /// brackets 36 matrix products [tile, in] x [in, out]. The weight gradient is its transpose:
 ///   ∂L/∂g = Gᵀ [ Σ over tiles of (Bᵀ d B) ⊙ (A ∂L/∂Y Aᵀ) ] G.
-/// A tile's bits do not depend on the tiles it is computed with.
+/// The bits of a tile do not depend on which other tiles are computed with it.
 struct WinogradConvolution {
-  static constexpr int64_t kTile = 4;    // pixels of output each way
-  static constexpr int64_t kWindow = 6;  // pixels of input each way
+  static constexpr int64_t kTile = 4;    // output pixels in each direction
+  static constexpr int64_t kWindow = 6;  // input pixels in each direction
   static constexpr int64_t kPlaces = kWindow * kWindow;
-  static constexpr int64_t kRowsTogether = 12;  // tiles per block are a multiple of it
+  static constexpr int64_t kRowsTogether = 12;  // the tiles of a block are a multiple of this
 
   MapShape map;  // of the input
   int64_t output_channels = 0;
@@ -44,29 +44,29 @@ struct WinogradConvolution {
   }
 };
 
-/// Tiles of some frames, counted through all of them; [y, x, channel] each.
+/// Tiles of some frames, numbered across all of them; frames are [y, x, channel].
 struct WinogradTiles {
   int64_t first = 0;
   int64_t count = 0;
 };
 
-/// outputs[frame] = convolution of inputs[frame] at the given tiles. The block of tiles that
-/// `scratch` was sized for is `count` rounded up to kRowsTogether.
+/// outputs[frame] = convolution of inputs[frame] at the given tiles. `scratch` must be sized for
+/// `count` rounded up to kRowsTogether.
 using WinogradForward = void(const WinogradConvolution& convolution, const float* packed_weights,
                              const float* const* inputs, WinogradTiles tiles, float* scratch,
                              float* const* outputs);
 
-/// Adds the tiles' part to the transformed weight gradient.
+/// Adds the contribution of these tiles to the transformed weight gradient.
 using WinogradWeightGradient = void(const WinogradConvolution& convolution,
                                     const float* const* inputs, const float* const* gradients,
                                     WinogradTiles tiles, float* scratch,
                                     float* transformed_gradient);
 
-/// Weights [tap, in, out] for the forward direction, one panel at a time.
+/// Packs the weights [tap, in, out] for the forward direction, one panel at a time.
 void pack_winograd_weights(const WinogradConvolution& convolution, const float* weights,
                            int64_t panel, float* packed);
-/// The same weights for the input gradient: `convolution` then leads from outputs to inputs, its
-/// taps turned round.
+/// Packs the same weights for the input gradient: `convolution` then maps outputs to inputs, with
+/// its taps flipped.
 void pack_winograd_weights_reversed(const WinogradConvolution& convolution, const float* weights,
                                     int64_t panel, float* packed);
 /// Gᵀ · G of a transformed gradient, for input channel `in`: weights[tap, in, out].

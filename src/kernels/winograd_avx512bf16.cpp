@@ -76,7 +76,7 @@ inline void output_transform(const __m512* m, __m512* y) {
   y[3] = multiply_add(kA * kA2, difference_a, multiply_add(kB * kB2, difference_b, m[5]));
 }
 
-/// Where a tile lies.
+/// The position of a tile.
 struct Place {
   int64_t frame, y, x;
 
@@ -86,13 +86,13 @@ struct Place {
         x(tile % convolution.tile_columns() * kTile) {}
 };
 
-/// Channels from `first` on of a vector: those that are there.
+/// Mask of the lanes from channel `first` on that hold an existing channel.
 inline __mmask16 mask_of(int64_t first, int64_t channels) {
   const int64_t count = std::clamp<int64_t>(channels - first, 0, kLanes);
   return static_cast<__mmask16>((uint32_t{1} << count) - 1U);
 }
 
-/// The pixels of a tile's window; those outside the map are zero, which costs no load.
+/// The pixels of a tile's window; those outside the map are zero without a load.
 template <int64_t size>
 struct Window {
   std::array<const float*, size * size> pixels;
@@ -129,8 +129,8 @@ inline void transform_columns(const Window<Transform::kSize>& window, int64_t ch
   }
 }
 
-/// How two vectors of values become pairs: neighbouring channels of one vector after the other, or
-/// the same channel of two tiles.
+/// How two vectors of values become pairs: adjacent channels of the first vector followed by those
+/// of the second, or the same channel of two tiles.
 enum class Pairs { of_channels, of_tiles };
 
 template <Pairs kind>
@@ -145,8 +145,8 @@ inline __m512 paired(__m512 first, __m512 second) {
   return _mm512_castsi512_ps(_mm512_permutexvar_epi16(order, halves));
 }
 
-/// Writes the 36 vectors of pairs that two windows make, or one window at two vectors of channels,
-/// `stride` floats apart. A null second window stands for zeros.
+/// Writes 36 vectors of pairs, `stride` floats apart, from two windows, or from one window at two
+/// vectors of channels. A null second window stands for zeros.
 template <typename Transform, Pairs kind>
 inline void transform_pair(const Window<Transform::kSize>& first_window, int64_t first_channel,
                            const Window<Transform::kSize>* second_window, int64_t second_channel,

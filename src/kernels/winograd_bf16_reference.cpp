@@ -4,7 +4,7 @@
 
 #include "kernels/bf16_kernels.h"
 
-// Plain loops that define what the instruction's kernels compute, bit for bit.
+// Plain loops that define what the bf16 kernels compute, bit for bit.
 namespace bntt::kernels {
 namespace {
 

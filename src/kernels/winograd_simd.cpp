@@ -7,7 +7,7 @@
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/winograd_simd.cpp"
 #include "kernels/simd_targets.h"
-// After the targets, which it depends on.
+// After the targets, on which it depends.
 #include "kernels/vectors-inl.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -63,7 +63,7 @@ HWY_INLINE void GradientTransform(const Vector* HWY_RESTRICT y, Vector* HWY_REST
   m[5] = y[3];
 }
 
-/// Where a tile lies.
+/// The position of a tile.
 struct Place {
   int64_t frame, y, x;
 
@@ -73,7 +73,7 @@ struct Place {
         x(tile % convolution.tile_columns() * kTile) {}
 };
 
-/// Pixels of a square window; those outside the map point to zeros, so that loads need no test.
+/// Pixels of a square window; those outside the map point to zeros, so loads need no bounds check.
 template <int64_t size>
 std::array<const float*, size * size> Window(const MapShape& map, int64_t channels,
                                              const float* frame, int64_t top, int64_t left,
@@ -173,7 +173,7 @@ HWY_INLINE void MultiplyTile(int64_t inner, const Factor& a, const float* HWY_RE
   }
 }
 
-// As many sums as the registers hold: sixteen of AVX2, thirty-two of AVX-512.
+// As many sums as the registers hold: sixteen registers of AVX2, thirty-two of AVX-512.
 constexpr int kTileRows = HWY_TARGET == HWY_AVX2 ? 6 : 12;
 
 void WinogradForwardSimd(const WinogradConvolution& convolution, const float* packed_weights,

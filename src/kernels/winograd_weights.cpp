@@ -18,8 +18,8 @@ constexpr Taps kTaps = {{1.0 / 4, 0, 0},
                         {1.0 / 24, -1.0 / 12, 1.0 / 6},
                         {0, 0, 1}};
 
-// The same for the points of bf16: row p is (1, p, p²) over the product of p's distances to the
-// other points.
+// The same for the points of bf16: row p is (1, p, p²) divided by the product of p's distances to
+// the other points.
 constexpr double kA = kBf16Points[0];
 constexpr double kB = kBf16Points[1];
 constexpr double kA2 = kA * kA;
@@ -76,7 +76,7 @@ void pack(const WinogradConvolution& convolution, int64_t panel, const Tap& tap,
   }
 }
 
-/// packed[place, pair of in, channel], in the same way.
+/// The same for packed[place, pair of in, channel].
 template <typename Tap>
 void pack_bf16(const WinogradConvolution& convolution, int64_t panel, const Tap& tap,
                float* packed) {
@@ -101,7 +101,7 @@ void pack_bf16(const WinogradConvolution& convolution, int64_t panel, const Tap&
   }
 }
 
-/// How the weights [tap, in, out] are read as taps of a convolution, and of the one that leads from
+/// How the weights [tap, in, out] are read as taps of a convolution, and of the convolution from
 /// outputs to inputs.
 auto forward_taps(const WinogradConvolution& convolution, const float* weights) {
   return [weights, inputs = convolution.map.channels, outputs = convolution.output_channels](
