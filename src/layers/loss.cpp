@@ -71,7 +71,7 @@ Loss squared_distance(const LossOptions& options, const Outputs& outputs,
   return result;
 }
 
-// As PyTorch's MSELoss.
+// Like PyTorch's MSELoss.
 Loss mean_squared_distance(const LossOptions& options, const Outputs& outputs,
                            std::span<const int64_t> labels) {
   return squared_distance(options, outputs, labels, static_cast<double>(outputs.logits.size()));
@@ -82,8 +82,8 @@ Loss summed_squared_distance(const LossOptions& options, const Outputs& outputs,
   return squared_distance(options, outputs, labels, 1.0);
 }
 
-// TET (Deng et al. 2022): (1 − η) · mean over the steps of the cross-entropy of what each step says
-// + η · mean of (z − φ)². Steps are only more batch.
+// TET (Deng et al. 2022): (1 − η) · mean over the steps of the cross-entropy of each step's output
+// + η · mean of (z − φ)². The steps are treated as a larger batch.
 Loss of_every_step(const LossOptions& options, const Outputs& outputs,
                    std::span<const int64_t> labels) {
   const Buffer<float>& logits = outputs.step_logits;
@@ -152,7 +152,7 @@ Loss cross_entropy(const Buffer<float>& logits, std::span<const int64_t> labels,
     const float* z = logits.data() + image * classes;
     const double largest = *std::max_element(z, z + classes);
     double sum = 0.0;
-    double mean = 0.0;  // of z − largest, over the target
+    double mean = 0.0;  // of z − largest, weighted by the target
     for (int64_t k = 0; k < classes; ++k) {
       const double distance = static_cast<double>(z[k]) - largest;
       sum += std::exp(distance);

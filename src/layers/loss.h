@@ -12,10 +12,10 @@ struct LossEntry {
   Loss (*compute)(const LossOptions& options, const Outputs& outputs,
                   std::span<const int64_t> labels);
 };
-/// Every kind of loss there is.
+/// All kinds of loss.
 std::span<const LossEntry> loss_table();
 
-/// The entry of a kind. Throws Error for an unknown one, and for options out of range.
+/// The entry of a kind. Throws Error if the kind is unknown or an option is out of range.
 const LossEntry& checked_loss(const LossOptions& options);
 
 }  // namespace bntt

@@ -4,7 +4,8 @@
 
 namespace bntt {
 
-/// The readout: adds up its normalised current over the steps, v = λ v + y, without threshold.
+/// The readout: accumulates its normalised current over the steps, v = λ v + y, without a
+/// threshold.
 class Accumulator final : public Neurons {
  public:
   explicit Accumulator(const StagePlan& plan) : leak_(plan.neuron.leak), map_(plan.output) {}
@@ -12,7 +13,7 @@ class Accumulator final : public Neurons {
   /// Returns y of every step; the voltage is the carry.
   Signal forward(const NeuronInput& input, std::span<const Parameter> parameters,
                  float* carry) const override;
-  /// `arriving` is ∂L/∂y [step, batch, class], all that follows from the voltage included.
+  /// `arriving` is ∂L/∂y [step, batch, class], including the gradient through the voltage.
   void backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
                 std::span<Parameter> parameters, float* gradient,
                 RowGradientSums& sums) const override;

@@ -8,8 +8,7 @@
 
 namespace bntt {
 
-// A block's membranes of all steps are revisited backwards in time: keep them in the second-level
-// cache.
+// The backward pass revisits a block's membranes of all steps: keep them in the L2 cache.
 inline int64_t pixels_per_block(const kernels::NeuronShape& shape) {
   constexpr int64_t kBlockFloats = 1024;
   static_assert(kBlockFloats <= kernels::PixelBlock::kMaxPixels);
@@ -27,8 +26,8 @@ void for_each_block(const kernels::NeuronShape& shape, const Body& body) {
   });
 }
 
-/// Runs body(block, sums of its row): rows in parallel, the blocks of a row in order, so that sums
-/// are reproducible.
+/// Runs body(block, sums of its row): rows in parallel, the blocks of a row in order, so that the
+/// sums are reproducible.
 template <typename Body>
 void for_each_row_block(const kernels::NeuronShape& shape, RowGradientSums& sums,
                         const Body& body) {

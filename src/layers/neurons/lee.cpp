@@ -17,8 +17,8 @@ StagePlan without_leak(StagePlan plan) {
   return plan;
 }
 
-/// Leaky integrate-and-fire with a hard reset, and the gradient of Lee et al. (2020): see
-/// kernels::LeeRule. The spec's reset and surrogate are ignored.
+/// Leaky integrate-and-fire with a hard reset and the gradient of Lee et al. (2020): see
+/// kernels::LeeRule. Ignores the reset and the surrogate of the spec.
 class Lee final : public Spiking {
  public:
   Lee(const StagePlan& plan, Propagation propagation, float height)
@@ -52,7 +52,8 @@ std::unique_ptr<Neurons> make_lee(const StagePlan& plan, Propagation propagation
   return std::make_unique<Lee>(plan, propagation, 1.0F / plan.neuron.threshold);
 }
 
-// Those of Lee's pools: without a leak the slope is its height, which is 1 whatever the threshold.
+// The neurons of Lee's pools: without a leak the slope equals its height, which is 1 for any
+// threshold.
 std::unique_ptr<Neurons> make_lee_if(const StagePlan& plan, Propagation propagation) {
   return std::make_unique<Lee>(without_leak(plan), propagation, 1.0F);
 }

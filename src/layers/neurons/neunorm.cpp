@@ -8,12 +8,12 @@
 namespace bntt {
 namespace {
 
-/// NeuNorm (Wu et al. 2019): neurons that fire as lif does and normalise what they hand on by a
-/// trace of the spikes of all F channels of their pixel,
+/// NeuNorm (Wu et al. 2019): neurons that fire like lif and normalise their output by a trace of
+/// the spikes of all F channels of their pixel,
 ///
-///   n_t = k n_{t−1} + (1 − k)/F² Σ_f o_f;  handed on: o_f − w_f n_t
+///   n_t = k n_{t−1} + (1 − k)/F² Σ_f o_f;  output: o_f − w_f n_t
 ///
-/// with a trained w of every neuron. It starts at 0, which is lif itself.
+/// with a trained w for every neuron. w starts at 0, which gives lif itself.
 class NeuNorm final : public Spiking {
  public:
   NeuNorm(const StagePlan& plan, Propagation propagation)
@@ -26,10 +26,10 @@ class NeuNorm final : public Spiking {
     return {{.name = "weight",
              .group = ParameterGroup::neuron,
              .pytorch_shape = {map_.channels, map_.height, map_.width},
-             .input_channels = 1,  // kept as [y, x, channel]
+             .input_channels = 1,  // stored as [y, x, channel]
              .start = 0.0F}};
   }
-  /// Of an image: the membranes, then n of every pixel.
+  /// The state of an image: the membranes, then n of every pixel.
   int64_t state_size(const MapShape& map) const override { return map.size() + map.pixels(); }
 
   Signal forward(const NeuronInput& input, std::span<const Parameter> parameters,
@@ -59,7 +59,7 @@ bool has_spike(const SpikeWord* words, int64_t channel) {
   return (words[channel / kSpikesPerWord] >> (channel % kSpikesPerWord) & 1U) != 0;
 }
 
-/// As kernels::spiking_forward, with the state of an image as it is here.
+/// Like kernels::spiking_forward, for the state layout of this class.
 SpikeTrain NeuNorm::fire(const NeuronInput& input, float* state) const {
   const kernels::NeuronShape& shape = input.shape;
   SpikeTrain spikes(shape.steps, shape.batch, map_);
@@ -112,9 +112,9 @@ Signal NeuNorm::forward(const NeuronInput& input, std::span<const Parameter> par
   return result;
 }
 
-// With g the gradient at what is handed on: ∂L/∂w = −Σ g n, ∂L/∂n_t = k ∂L/∂n_{t+1} − Σ_f w_f g_f,
-// ∂L/∂o_f = g_f + (1 − k)/F² ∂L/∂n. A pixel is a unit of work over all images and steps, so that
-// the sums are taken in one order.
+// With g the gradient of the output: ∂L/∂w = −Σ g n, ∂L/∂n_t = k ∂L/∂n_{t+1} − Σ_f w_f g_f, ∂L/∂o_f
+// = g_f + (1 − k)/F² ∂L/∂n. A unit of work is one pixel over all images and steps, which fixes the
+// order of the sums.
 void NeuNorm::backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
                        std::span<Parameter> parameters, float* gradient,
                        RowGradientSums& sums) const {

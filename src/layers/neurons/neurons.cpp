@@ -8,7 +8,7 @@
 
 namespace bntt {
 
-// Neurons that nobody but the table needs to know have no header.
+// Neurons that only the table refers to have no header.
 std::unique_ptr<Neurons> make_lee(const StagePlan& plan, Propagation propagation);
 std::unique_ptr<Neurons> make_lee_if(const StagePlan& plan, Propagation propagation);
 std::unique_ptr<Neurons> make_neunorm(const StagePlan& plan, Propagation propagation);

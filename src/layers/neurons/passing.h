@@ -4,7 +4,7 @@
 
 namespace bntt {
 
-/// Neurons `none`: the normalised current itself goes on, as real values.
+/// Neurons `none`: output the normalised current itself, as real values.
 class Passing final : public Neurons {
  public:
   Passing(const StagePlan& plan, Propagation /*propagation*/) : map_(plan.output) {}

@@ -10,8 +10,8 @@ namespace bntt {
 namespace {
 
 /// PLIF (Fang et al. 2021): v = u + k (y − u) = (1 − k) u + k y with k = sigmoid(a), one a per
-/// stage. So the leak is 1 − k, and the input has the factor k. `a` starts where 1 − k is the leak
-/// of the spec.
+/// stage. So the leak is 1 − k, and the input has the factor k. The first value of `a` makes 1 − k
+/// the leak of the spec.
 class ParametricLif final : public Spiking {
  public:
   ParametricLif(const StagePlan& plan, Propagation propagation);
@@ -28,8 +28,8 @@ class ParametricLif final : public Spiking {
 
 double sigmoid(double a) { return 1.0 / (1.0 + std::exp(-a)); }
 
-/// Σ over steps and neurons of a block of ∂L/∂v_t (k y_t − k w_{t−1}), w what is left of the
-/// membrane after its reset, before it leaks.
+/// Σ over steps and neurons of a block of ∂L/∂v_t (k y_t − k w_{t−1}), where w is the membrane
+/// after its reset and before its leak.
 double sum_of_block(const NeuronInput& input, const kernels::Dynamics& dynamics, double factor,
                     const kernels::PixelBlock& block, const float* gradient) {
   const kernels::NeuronShape& shape = input.shape;
@@ -84,7 +84,7 @@ kernels::Dynamics ParametricLif::current_dynamics(std::span<const Parameter> par
   return dynamics;
 }
 
-// ∂v_t/∂a = k (1 − k)(y_t − w_{t−1}), all that follows from v_t being part of ∂L/∂v_t.
+// ∂v_t/∂a = k (1 − k)(y_t − w_{t−1}); ∂L/∂v_t includes the gradient through later steps.
 void ParametricLif::backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
                              std::span<Parameter> parameters, float* gradient,
                              RowGradientSums& sums) const {

@@ -24,7 +24,7 @@ class Spiking : public Neurons {
     return dynamics_;
   }
 
-  kernels::Dynamics dynamics_;  // as the spec has it
+  kernels::Dynamics dynamics_;  // as given by the spec
 
  private:
   MapShape map_;

@@ -97,10 +97,10 @@ NormTrace BatchNorm::from_running(const RowMoments& moments, int64_t first_step,
   return trace;
 }
 
-// With g = gain · ∂L/∂y the gradient at x̂ and means over the m samples of the group (the paper's
+// With g = gain · ∂L/∂y the gradient of x̂, and means over the m samples of the group (the paper's
 // Appendix A):
 //   ∂L/∂x = (g − mean(g) − x̂ mean(g x̂)) / √(σ² + ε);   ∂L/∂gain = Σ ∂L/∂y · x̂.
-// Fixed statistics leave ∂L/∂x = g / √(σ² + ε).
+// With fixed statistics, ∂L/∂x = g / √(σ² + ε).
 NormGradient BatchNorm::backward(const NormTrace& trace, const RowGradientSums& sums,
                                  int64_t first_step, NormMode mode,
                                  std::span<Parameter> parameters) const {

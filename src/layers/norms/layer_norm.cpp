@@ -50,7 +50,7 @@ NormTrace LayerNorm::from_running(const RowMoments& moments, int64_t /*first_ste
   return trace;
 }
 
-// As for batch norm, the group being the channels and pixels of one image at one step.
+// Like batch norm, where the group is the channels and pixels of one image at one step.
 NormGradient LayerNorm::backward(const NormTrace& trace, const RowGradientSums& sums,
                                  int64_t first_step, NormMode /*mode*/,
                                  std::span<Parameter> parameters) const {

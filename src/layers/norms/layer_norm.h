@@ -4,8 +4,8 @@
 
 namespace bntt {
 
-/// Per sample and step over channels and space; γ per channel, shared by the steps. The same in
-/// training and evaluation.
+/// Normalises each sample and step over channels and space; γ per channel, shared by the steps.
+/// Behaves the same in training and evaluation.
 class LayerNorm final : public Norm {
  public:
   using Norm::Norm;

@@ -36,7 +36,7 @@ std::vector<NormEntry>& norms() {
   return all;
 }
 
-/// A row of γ, and of β where there is a shift, for the affine maps below.
+/// Expects a row of γ, and of β if there is a shift, for the affine maps below.
 void expect_rows(std::span<const Parameter> parameters, bool shift, int64_t end, bool gradients) {
   const std::size_t count = shift ? 2 : 1;
   if (parameters.size() < count) {

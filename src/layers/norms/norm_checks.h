@@ -6,11 +6,11 @@
 
 namespace bntt {
 
-// Checks of what the functions of a norm are given. All throw Error.
+// Checks of the arguments of a norm's functions. All throw Error.
 
-/// The split has every size, and the norm's channels.
+/// Every size of the split is at least 1, and its channels are those of the norm.
 void expect_split(const RowSplit& split, int64_t channels);
-/// Also as many moments as the split has rows.
+/// Also checks that there are as many moments as the split has rows.
 void expect_moments(const RowMoments& moments, int64_t channels);
 void expect_sums(const RowGradientSums& sums, int64_t channels);
 /// Mean and inverse deviation of every row.

@@ -5,8 +5,8 @@
 namespace bntt {
 namespace {
 
-/// tdBN (Zheng et al. 2021): y = γ · αθ (x − μ)/√(σ² + ε) + β, statistics as `bn-time`. Where n
-/// branches meet, α = 1/√n keeps the variance of their sum.
+/// tdBN (Zheng et al. 2021): y = γ · αθ (x − μ)/√(σ² + ε) + β, with the statistics of `bn-time`. If
+/// n branches are added, α = 1/√n preserves the variance of their sum.
 class ThresholdDependentNorm final : public BatchNormOverTime {
  public:
   ThresholdDependentNorm(const NormSpec& spec, const NormPlace& place);

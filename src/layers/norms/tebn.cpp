@@ -4,8 +4,8 @@
 namespace bntt {
 namespace {
 
-/// TEBN (Duan et al. 2022): y_t = p_t (γ x̂_t + β), statistics as `bn-time`; p (`step_scale`) is one
-/// number per step, which starts at 1.
+/// TEBN (Duan et al. 2022): y_t = p_t (γ x̂_t + β), with the statistics of `bn-time`; p
+/// (`step_scale`) is one number per step, initially 1.
 class TemporalEffectiveNorm final : public BatchNormOverTime {
  public:
   using BatchNormOverTime::BatchNormOverTime;
@@ -48,7 +48,7 @@ void TemporalEffectiveNorm::affine(int64_t run_step, std::span<const Parameter> 
   }
 }
 
-// ∂L/∂p_t = Σ ∂L/∂y (γ x̂ + β); γ and β get p_t times what they get in `bn-time`.
+// ∂L/∂p_t = Σ ∂L/∂y (γ x̂ + β); the gradients of γ and β are p_t times those of `bn-time`.
 void TemporalEffectiveNorm::add_gradient(int64_t run_step, const StepAffineGradient& gradient,
                                          std::span<Parameter> parameters) const {
   const float step_scale = step_scale_at(run_step, parameters);

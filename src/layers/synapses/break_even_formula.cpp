@@ -8,26 +8,26 @@
 
 // How the coefficients were found: `bntt bench break-even --threads 1` timed the break-even of
 // every shape of vgg5, vgg9 and resnet19 at widths 0.125 to 1, once for each kernel set, and
-// scripts/fit-break-even took the least squares of the relative error. AVX-512 (two passes) and
-// AVX2 were timed on an idle Zen 4 with two cores, `reference` (24 shapes of widths up to 0.5) on a
-// busy Xeon. Residuals, median and largest |formula / timed - 1|, forward and weight gradient:
+// scripts/fit-break-even fitted them by least squares of the relative error. AVX-512 (two passes)
+// and AVX2 were timed on an idle Zen 4 with two cores, `reference` (24 shapes of widths up to 0.5)
+// on a busy Xeon. Residuals, median and largest |formula / timed - 1|, forward and weight gradient:
 //
 //               Winograd (27 shapes)        1x1 (12)                    other (8)
 //   avx512      4 %, 43 %;  9 %, 66 %       10 %, 31 %; 16 %, large     6 %, 16 %; 4 %, 17 %
 //   avx2        5 %, 22 %;  11 %, large     5 %, large; 21 %, large     4 %, 6 %;  5 %, 17 %
 //   reference   11 %, 45 %; 7 %, 47 %       oneDNN is faster at nearly any density
 //
-// The largest ones are those of 8 and 16 channels, where two timings of one shape differ as much;
-// for the weight gradients of 1x1 convolutions with stride 1 and few channels, dense is faster at
-// any density. A wrong break-even costs time only for frames whose density lies between it and the
-// right one, and near the right one both ways take the same time.
+// The largest residuals occur with 8 and 16 channels, where two timings of one shape differ as
+// much; for the weight gradients of 1x1 convolutions with stride 1 and few channels, dense is
+// faster at any density. A wrong break-even only costs time for frames whose density lies between
+// it and the right one, and near the right one both ways take the same time.
 namespace bntt {
 namespace {
 
 using Terms = std::array<double, 6>;
 
-/// Winograd's way has coefficients of its own, and so have 1x1 convolutions, of which a spike
-/// reaches one pixel.
+/// Winograd has coefficients of its own, and so do 1x1 convolutions, in which a spike reaches only
+/// one pixel.
 enum Way { kWinograd, kPointwise, kOther, kWays };
 
 struct Coefficients {
@@ -65,9 +65,9 @@ Way way_of(const BranchPlan& plan) {
   return plan.geometry.kernel == 1 ? kPointwise : kOther;
 }
 
-/// What the coefficients multiply: keep in step with terms_of in scripts/fit-break-even. Per
-/// channel, as transforms and lists of spikes are made once for all channels of the other side.
-/// Beyond the channels that were timed, the nearest that were.
+/// The terms that the coefficients multiply: keep in step with terms_of in scripts/fit-break-even.
+/// They are per channel, because transforms and spike lists are computed once for all channels of
+/// the other side. Channel counts outside the timed range are clamped to it.
 Terms terms_of(const BranchPlan& plan) {
   const auto inverse = [](int64_t channels) {
     return 8.0 / static_cast<double>(std::clamp<int64_t>(channels, 8, 512));
@@ -80,17 +80,17 @@ Terms terms_of(const BranchPlan& plan) {
   }
   const double pooled = plan.pools() ? 1.0 : 0.0;
   Terms terms = {1.0, per_input, per_output, per_input * per_output, pooled, pooled * per_output};
-  // Winograd's tiles of 4x4 pixels may reach beyond the map: work that a walk does not have.
+  // Winograd's tiles of 4x4 pixels may extend beyond the map: extra work that a walk does not have.
   const int64_t tiles = ((plan.input.height + 3) / 4) * ((plan.input.width + 3) / 4);
   const double waste = static_cast<double>(16 * tiles) / static_cast<double>(plan.input.pixels());
   for (double& term : terms) term *= waste;
   return terms;
 }
 
-/// Sums and products alone, in a fixed order, then rounded: no library function that could differ
-/// in its last bits between machines.
+/// Only sums and products in a fixed order, then rounding: library functions could differ in their
+/// last bits between machines.
 float density_of(const Terms& coefficients, const Terms& terms) {
-  constexpr double kLeast = 0.02;  // below it neither way takes long
+  constexpr double kLeast = 0.02;  // below this neither way takes long
   constexpr double kMost = 2.0;
   double sum = 0.0;
   for (std::size_t i = 0; i < terms.size(); ++i) sum += coefficients[i] * terms[i];

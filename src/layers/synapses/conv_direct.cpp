@@ -11,7 +11,7 @@
 namespace bntt {
 namespace {
 
-// A dense chunk's input and output should stay in the second-level cache together.
+// A dense chunk's input and output should fit into the L2 cache together.
 int64_t frames_per_dense_chunk(const BranchPlan& plan) {
   constexpr int64_t kCacheFloats = 1 << 16;
   return std::clamp<int64_t>(kCacheFloats / (plan.input.size() + plan.output.size()), 1, 16);
@@ -27,7 +27,7 @@ const float* copied_chunk(const float* gradient, int64_t first, int64_t frames, 
   return copy;
 }
 
-/// The gradient of a whole chunk where it lies, or a padded copy at the end.
+/// The gradient of a whole chunk in place, or a padded copy at the end.
 const float* whole_chunk(const float* gradient, int64_t first, int64_t frames, int64_t chunk,
                          int64_t size) {
   return first + chunk <= frames ? gradient + first * size

@@ -32,7 +32,7 @@ class ConvDirect final : public SynapseWay {
                       float* input_gradient) const override;
 
  private:
-  /// Made when first used: where Winograd's algorithm is faster, it never is.
+  /// Created on first use: if Winograd's algorithm is faster, it is never needed.
   const kernels::DenseConvolution& dense() const;
 
   MapShape input_;

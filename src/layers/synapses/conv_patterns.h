@@ -5,12 +5,12 @@
 
 namespace bntt {
 
-/// 3x3 convolution of spikes with few bits per pixel, by looking up what each pattern of them
-/// brings.
+/// 3x3 convolution of spikes with few bits per pixel, with a table of the sums that their patterns
+/// select.
 class ConvPatterns final : public SynapseWay {
  public:
   explicit ConvPatterns(const BranchPlan& plan);
-  /// With one plane at least.
+  /// Requires at least one plane.
   static bool suits(const BranchPlan& plan);
 
   const char* name() const override { return "table"; }

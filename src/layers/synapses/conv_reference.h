@@ -5,8 +5,8 @@
 
 namespace bntt {
 
-/// Convolution in plain loops over taps and channels: what every other way is compared with. Sums
-/// in fp64.
+/// Convolution in plain loops over taps and channels, with sums in fp64. Every other way is
+/// compared with it.
 class ConvReference final : public SynapseWay {
  public:
   explicit ConvReference(const BranchPlan& plan);

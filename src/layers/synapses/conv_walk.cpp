@@ -11,9 +11,9 @@
 namespace bntt {
 namespace {
 
-// The bordered gradient of a block should stay in the second-level cache, and give each channel a
-// few dozen spikes. By the shape alone, not by the kernel set's block: sums must not depend on the
-// instruction set.
+// The bordered gradient of a block should fit into the L2 cache, and give each channel a few dozen
+// spikes. It depends on the shape alone, not on the block size of the kernel set: sums must not
+// depend on the instruction set.
 int64_t frames_per_gradient_walk(const kernels::SpikeConvolution& convolution) {
   constexpr int64_t kCacheFloats = 1 << 16;
   const int64_t channels = std::min<int64_t>(64, convolution.output_channels);
@@ -40,8 +40,8 @@ double ConvWalk::cost(SynapseOperation operation, double density,
                                                                       : break_even.weight_gradient);
 }
 
-// Enough pixels to use a block of weights again and again, few enough that one image of few steps
-// feeds all threads.
+// Enough pixels to reuse a block of weights many times, few enough that one image with few steps
+// keeps all threads busy.
 int64_t ConvWalk::frames_together() const {
   constexpr int64_t kPixels = 1024;
   return std::max<int64_t>(1, kPixels / shape_.map.pooled().pixels());

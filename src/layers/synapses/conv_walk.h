@@ -5,7 +5,7 @@
 
 namespace bntt {
 
-/// Convolution of spikes, bit by bit: work in proportion to the spikes.
+/// Convolution of spikes, bit by bit: the work is proportional to the number of spikes.
 class ConvWalk final : public SynapseWay {
  public:
   explicit ConvWalk(const BranchPlan& plan);

@@ -14,8 +14,8 @@ namespace {
 
 using kernels::WinogradConvolution;
 
-// Of few channels the transformed tiles should stay in the second-level cache; of many the
-// transformed weights, which do not fit there, should serve more tiles each time they come by.
+// With few channels, the transformed tiles should stay in the L2 cache. With many, the transformed
+// weights do not fit into it, and each pass over them should serve more tiles.
 int64_t tiles_per_block(const WinogradConvolution& convolution) {
   return convolution.map.channels <= 128 ? 24 : 48;
 }

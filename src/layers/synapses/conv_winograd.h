@@ -7,11 +7,11 @@
 
 namespace bntt {
 
-/// 3x3 convolution of real values by Winograd's algorithm: the same time at any density.
+/// 3x3 convolution of real values by Winograd's algorithm: takes the same time at any density.
 class ConvWinograd : public SynapseWay {
  public:
   explicit ConvWinograd(const BranchPlan& plan);
-  /// With fewer than eight channels the transforms cost what the products save.
+  /// With fewer than eight channels, the transforms cost as much as the products save.
   static bool suits(const BranchPlan& plan) {
     return plan.geometry.is_same_3x3() && plan.input.channels >= 8 && plan.output.channels >= 8;
   }
@@ -58,23 +58,23 @@ class ConvWinograd : public SynapseWay {
   kernels::WinogradConvolution back_;   // from output to input
 };
 
-/// The same with products of bf16: about twice as fast where the processor has an instruction for
-/// them, and an error of about a hundredth of the result instead of a millionth.
+/// The same with products in bf16: about twice as fast if the processor has an instruction for
+/// them, with an error of about a hundredth of the result instead of a millionth.
 class ConvWinogradBf16 final : public ConvWinograd {
  public:
   explicit ConvWinogradBf16(const BranchPlan& plan);
 
   const char* name() const override { return "winograd-bf16"; }
   Arithmetic arithmetic() const override { return Arithmetic::bf16; }
-  /// Of the time of fp32: an estimate from products that are 1.8 times as fast and transforms that
-  /// are not. One number for every processor, with the instruction or without it, because the
-  /// choice between a walk and this decides bits.
+  /// Time relative to fp32: an estimate from products that are 1.8 times as fast and transforms
+  /// that are not. The number is the same for every processor, with or without the instruction,
+  /// because the choice between a walk and this way affects bits.
   static constexpr double kCost = 0.6;
   double cost(SynapseOperation /*operation*/, double /*density*/,
               const BreakEven& /*break_even*/) const override {
     return kCost;
   }
-  /// One instruction of bf16 multiplies twice as many numbers as one of fp32.
+  /// One bf16 instruction multiplies twice as many numbers as one of fp32.
   double work_share(InputKind /*input*/, double /*density*/) const override { return 18.0 / 144.0; }
 };
 

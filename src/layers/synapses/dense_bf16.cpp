@@ -8,7 +8,7 @@
 namespace bntt {
 namespace {
 
-/// Neighbouring values of a row become pairs; a last odd one is paired with zero.
+/// Adjacent values of a row form pairs; if their number is odd, the last is paired with zero.
 void pair_row(const float* values, int64_t count, int64_t stride, float* pairs) {
   const int64_t whole = count / 2;
   for (int64_t k = 0; k < whole; ++k) {
@@ -24,8 +24,8 @@ void DenseBf16::forward(const Signal& /*input*/, std::span<const int64_t> /*fram
   BNTT_CHECK(!"this way has no forward");
 }
 
-// Panels of inputs in parallel: a panel's weights stay in cache while all frames go by. All pairs
-// of the gradient are made first, so the result may lie where the gradient was.
+// Panels of inputs run in parallel: the weights of a panel stay in cache while all frames are
+// processed. All pairs of the gradient are packed first, so the result may overwrite the gradient.
 void DenseBf16::input_gradient(const float* current_gradient, const float* weights, int64_t frames,
                                float* input_gradient) const {
   constexpr int64_t kFramesTogether = 48;

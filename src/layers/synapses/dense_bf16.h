@@ -4,8 +4,8 @@
 
 namespace bntt {
 
-/// The input gradient of a fully connected synapse by products of bf16. Forward and weight gradient
-/// follow the spikes, which is faster at every density.
+/// The input gradient of a fully connected synapse with products in bf16. Forward and weight
+/// gradient walk the spikes, which is faster at every density.
 class DenseBf16 final : public SynapseWay {
  public:
   explicit DenseBf16(const BranchPlan& plan)
@@ -21,7 +21,7 @@ class DenseBf16 final : public SynapseWay {
               const BreakEven& /*break_even*/) const override {
     return 0.5;
   }
-  /// One instruction of bf16 multiplies twice as many numbers as one of fp32.
+  /// One bf16 instruction multiplies twice as many numbers as one of fp32.
   double work_share(InputKind /*input*/, double /*density*/) const override { return 0.5; }
 
   void forward(const Signal& input, std::span<const int64_t> frames, const WayWeights& weights,

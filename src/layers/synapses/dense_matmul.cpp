@@ -10,8 +10,8 @@
 namespace bntt {
 namespace {
 
-// Every product has this many rows, padded with zeros at the end: a frame's bits then do not depend
-// on its neighbours.
+// Every product has this many rows, padded with zeros at the end, so that a frame's bits do not
+// depend on its neighbours.
 constexpr int64_t kFramesPerChunk = 32;
 // Weight gradients sum over frames in order, this many at a time; the work is split over the
 // inputs.

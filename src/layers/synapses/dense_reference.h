@@ -5,8 +5,7 @@
 
 namespace bntt {
 
-/// Fully connected, in plain loops: what every other way is compared with. Sums
-/// in fp64.
+/// Fully connected in plain loops, with sums in fp64. Every other way is compared with it.
 class DenseReference final : public SynapseWay {
  public:
   explicit DenseReference(const BranchPlan& plan);

@@ -9,12 +9,12 @@
 namespace bntt {
 namespace {
 
-// Lists of spikes have 32-bit starts and a place for every spike. Frames that could exceed this
+// Lists of spikes have 32-bit starts and an entry for every spike. Frames that could exceed this
 // many spikes together are listed in groups; a batch of ordinary size is one group.
 constexpr int64_t kListedTogether = 1 << 26;
 
-/// [row, column] to [block, row, column of the block], zero past the last column: a block's rows
-/// are then neighbours in memory.
+/// [row, column] to [block, row, column of the block], zero past the last column, so that a block's
+/// rows are adjacent in memory.
 Buffer<float> column_blocks(const float* values, int64_t rows, int64_t columns, int64_t width) {
   const int64_t blocks = (columns + width - 1) / width;
   Buffer<float> result(blocks * rows * width);
@@ -67,7 +67,7 @@ void DenseWalk::forward_group(const SpikeTrain& input, int64_t first, int64_t co
     parallel_for(count, [&](int64_t f) {
       kernels::list_inputs(map_, plane + f * input.words_per_frame(), entries.data() + starts[f]);
     });
-    // Blocks of columns in parallel, not frames: a block of the weights then stays in cache.
+    // Parallel over blocks of columns, not frames, so that a block of the weights stays in cache.
     parallel_for((outputs_ + block_ - 1) / block_, [&](int64_t block) {
       kernels::kernels().sum_rows({starts.data(), entries.data()}, count,
                                   {.table = table + block * inputs_ * block_,

@@ -5,8 +5,8 @@
 
 namespace bntt {
 
-/// Fully connected, of spikes: they select rows to be summed, in forward and for the weight
-/// gradient. Inputs are the pooled map flattened as [y, x, channel].
+/// Fully connected synapse of spikes, which select the rows to be summed in the forward pass and
+/// for the weight gradient. Inputs are the pooled map flattened as [y, x, channel].
 class DenseWalk final : public SynapseWay {
  public:
   explicit DenseWalk(const BranchPlan& plan);
@@ -16,7 +16,7 @@ class DenseWalk final : public SynapseWay {
   bool does(SynapseOperation operation, InputKind input) const override {
     return operation != SynapseOperation::input_gradient && input.spikes();
   }
-  /// Spikes are summed at every density: they never are so dense that a matrix product pays.
+  /// Spikes are summed at every density: they are never dense enough for a matrix product to pay.
   double cost(SynapseOperation /*operation*/, double /*density*/,
               const BreakEven& /*break_even*/) const override {
     return 0.5;
@@ -31,7 +31,7 @@ class DenseWalk final : public SynapseWay {
                        float* weight_gradient) const override;
 
  private:
-  /// Frames [first, first + count), whose spikes are listed together.
+  /// Processes frames [first, first + count), whose spikes are listed together.
   void forward_group(const SpikeTrain& input, int64_t first, int64_t count, const float* table,
                      float* current) const;
 

@@ -6,7 +6,7 @@
 
 namespace bntt {
 
-/// Where the maps of some neighbouring frames lie, one after the other.
+/// The memory of some consecutive frames' maps, one after the other.
 struct FramePlace {
   float* data = nullptr;
   int64_t first = 0;  // the frame at `data`
@@ -14,7 +14,7 @@ struct FramePlace {
 
   float* frame(int64_t f) const { return data + (f - first) * size; }
 
-  /// Frames from `first` on of a map of all frames; where there is none, scratch of this thread for
+  /// Frames from `first` on in a map of all frames; if `all` is null, scratch of this thread for
   /// `count` of them.
   static FramePlace of_chunk(float* all, int64_t first, int64_t count, int64_t size) {
     return {

@@ -4,7 +4,7 @@
 
 namespace bntt {
 
-// A block of channels for all frames: its weights stay in cache.
+// One block of channels for all frames, so that its weights stay in cache.
 void write_frames(FrameRows& rows, const MapShape& output, int64_t block_channels, int64_t first,
                   int64_t end, const FramePlace& place) {
   for (int64_t frame = first; frame < end; ++frame) rows.read(frame);

@@ -8,20 +8,20 @@
 
 namespace bntt {
 
-/// Makes the currents of some frames of spikes, a row of a block of channels at a time, in any
-/// order: only the caller knows whether they are to be stored or used at once.
+/// Computes the currents of some frames of spikes, one row of a block of channels at a time, in any
+/// order. The caller decides whether to store them or to use them at once.
 class FrameRows {
  public:
   virtual ~FrameRows() = default;
 
-  /// Must come before the frame's first row. Frames may be read in parallel.
+  /// Must be called before the frame's first row. Frames may be read in parallel.
   virtual void read(int64_t frame) = 0;
 
   virtual void write(int64_t frame, int64_t block, int64_t y,
                      const kernels::RowOutput& output) const = 0;
 };
 
-/// Calls visit(first, end) for every run of neighbours in an ascending list of frames.
+/// Calls visit(first, end) for every run of consecutive frames in an ascending list.
 template <typename Visit>
 void for_each_run(std::span<const int64_t> frames, const Visit& visit) {
   for (std::size_t i = 0; i < frames.size();) {

@@ -8,7 +8,8 @@
 namespace bntt {
 namespace {
 
-// Each part costs `size` floats. A power of two, which two or four threads share evenly.
+// Each part costs `size` floats. The number is a power of two, which two or four threads share
+// evenly.
 int64_t parts_of(int64_t chunks, int64_t size) {
   constexpr int64_t kPartFloats = 16 << 20;
   const auto parts = static_cast<uint64_t>(std::clamp<int64_t>(kPartFloats / size, 4, 32));

@@ -6,7 +6,7 @@
 namespace bntt {
 
 /// The current is the input itself, read through its pool: the shortcut of a residual network. It
-/// has no weights and one way only.
+/// has no weights and only one way.
 class Identity final : public SynapseWay {
  public:
   explicit Identity(const BranchPlan& plan);

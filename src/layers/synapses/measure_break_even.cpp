@@ -17,7 +17,7 @@ namespace bntt {
 namespace {
 
 constexpr float kDensities[] = {0.05F, 0.25F};
-constexpr int64_t kChunks = 8;  // enough that clearing and adding parts does not count
+constexpr int64_t kChunks = 8;  // enough to make clearing and adding parts negligible
 
 SpikeTrain random_spikes(const BranchPlan& plan, int64_t frames, float density) {
   const MapShape& source = pool_of(plan).source;
@@ -47,16 +47,16 @@ struct Timed {
   double seconds;
 };
 
-/// Where the line through two timings of the walk reaches the dense time; within [0.01, 4], as
-/// densities behind a 2x2 pool go up to 4.
+/// The density at which the line through two timings of the walk reaches the dense time; within
+/// [0.01, 4], since densities after a 2x2 pool go up to 4.
 double meeting_point(const Timed& sparse, const Timed& denser, double dense_seconds) {
   const double slope =
       std::max((denser.seconds - sparse.seconds) / (denser.density - sparse.density), 1e-12);
   return std::clamp(sparse.density + (dense_seconds - sparse.seconds) / slope, 0.01, 4.0);
 }
 
-/// Each is timed once per round, and its fastest round counts: what a busy machine adds is never
-/// negative. Rounded, so that a table of them reads well.
+/// Each variant is timed once per round, and its fastest round counts, because a busy machine can
+/// only add time. Rounded to keep tables of break-evens readable.
 template <typename Walk, typename Dense>
 float meeting_point_of(const double (&densities)[2], const Walk& walk, const Dense& dense) {
   constexpr int kRounds = 10;

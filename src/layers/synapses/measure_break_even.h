@@ -7,15 +7,15 @@
 
 namespace bntt {
 
-/// Times the walk of a synapse's spikes and its fastest dense way on this machine, at two
-/// densities, and gives the density where they meet; nothing for synapses whose way does not depend
-/// on the density.
+/// Times the spike walk of a synapse and its fastest dense way on this machine, at two densities,
+/// and returns the density at which they take equal time; empty for synapses whose way does not
+/// depend on the density.
 std::optional<BreakEven> measure_break_even(const BranchPlan& plan);
 
-/// Whether there is a choice between a walk and a dense way of spikes.
+/// Whether spikes can be processed both by a walk and by a dense way.
 bool depends_on_density(const BranchPlan& plan);
 
-/// Goes up when one of the two ways becomes faster: what earlier programs measured no longer holds.
+/// Incremented when one of the two ways becomes faster, which invalidates earlier measurements.
 inline constexpr int kBreakEvenRevision = 2;
 
 }  // namespace bntt

@@ -8,15 +8,15 @@
 
 namespace bntt {
 
-/// A synapse's weights in the layouts that its ways read, made when first needed. Refers to the
-/// weights, which must stay as they are while it is used. May be shared by threads.
+/// A synapse's weights in the layouts that its ways read, packed on first use. Refers to the
+/// weights, which must not change while it is used. May be shared by threads.
 class PreparedWeights {
  public:
   explicit PreparedWeights(const float* plain) : plain_(plain) {}
 
   const float* plain() const { return plain_; }
 
-  /// For a way and an input, packed when first needed.
+  /// The weights for a way and an input, packed on first use.
   WayWeights of(const SynapseWay& way, const Signal& input) const {
     Key key{&way, {}};
     if (way.packs_plane_weights()) key.second = std::get<SpikeTrain>(input).plane_weights();

@@ -5,10 +5,10 @@
 
 namespace bntt {
 
-/// Spikes that a synapse meets per place of its pooled input: above 1 is possible behind a pool and
-/// with several planes. Work by walking is in proportion to it.
+/// Spikes per position of the synapse's pooled input. It may exceed 1 after a pool and with several
+/// planes. The work of a walk is proportional to it.
 double spike_density(const SpikeTrain& spikes, const kernels::PooledMap& map, int64_t frame);
-/// Over all frames.
+/// The same over all frames.
 double spike_density(const SpikeTrain& spikes, const kernels::PooledMap& map);
 
 }  // namespace bntt

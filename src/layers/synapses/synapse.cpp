@@ -141,8 +141,8 @@ int64_t Synapse::block_channels() const {
   return kernels::kernels().channels_per_block(plan_.output.channels);
 }
 
-/// Lists of the frames that are walked, and the currents of dense ones, which their ways make all
-/// at once.
+/// Lists of spikes for the frames that are walked, and the currents of dense frames, which their
+/// ways compute all at once.
 class Synapse::Rows final : public CurrentRows {
  public:
   Rows(const Synapse& synapse, const Signal& input, const PreparedWeights& weights)
@@ -177,7 +177,7 @@ class Synapse::Rows final : public CurrentRows {
  private:
   void make_whole(const SynapseWay& way, const Signal& input, const std::vector<int64_t>& frames,
                   const WayWeights& packed) {
-    // Room for all frames, of which only these are ever touched.
+    // Room for all frames, of which only the dense ones are ever touched.
     if (whole_.empty()) whole_ = Buffer<float>(std::ssize(makers_) * output_.size());
     const int64_t chunk = way.frames_together();
     parallel_for((std::ssize(frames) + chunk - 1) / chunk, [&](int64_t i) {
@@ -189,7 +189,7 @@ class Synapse::Rows final : public CurrentRows {
 
   MapShape output_;
   int64_t block_;
-  std::vector<FrameRows*> makers_;  // of every frame; null where it was made whole
+  std::vector<FrameRows*> makers_;  // one per frame; null for frames that were computed whole
   std::vector<std::unique_ptr<FrameRows>> row_makers_;
   Buffer<float> whole_;
 };

@@ -13,8 +13,8 @@ namespace bntt {
 
 class PreparedWeights;
 
-/// Called with frames [first, end) once their currents are written, by the thread that wrote them:
-/// they are still in its cache. It may change them.
+/// Called with frames [first, end) once their currents are written, by the thread that wrote them,
+/// while they are still in its cache. It may change them.
 using FramesWritten = std::function<void(int64_t first, int64_t end, float* currents)>;
 
 /// Some channels of one row of a frame: [x, channel], pixels `stride` floats apart.
@@ -23,28 +23,28 @@ struct RowView {
   int64_t stride = 0;
 };
 
-/// The currents of all frames, a row of a block of channels at a time.
+/// The currents of all frames, one row of a block of channels at a time.
 class CurrentRows {
  public:
   virtual ~CurrentRows() = default;
-  /// `scratch` has room for a row of a block; the result may lie there.
+  /// `scratch` has room for a row of a block; the returned view may point into it.
   virtual RowView row(int64_t frame, int64_t block, int64_t y, float* scratch) const = 0;
 };
 
-/// The weighted connections of a branch. Time-free: the steps of a window are just more frames, one
-/// frame being one image at one step. Reads its input through the pool that precedes it. The bias,
-/// where there is one, is declared here and applied by the branch, together with the norm.
+/// The weighted connections of a branch. Time-free: the steps of a window are just more frames; a
+/// frame is one image at one step. Reads its input through the pool that precedes it. The bias, if
+/// there is one, is declared here and applied by the branch, together with the norm.
 class Synapse {
  public:
   explicit Synapse(const BranchPlan& plan);
 
   std::vector<ParameterDeclaration> parameters() const;
   const SynapseWays& ways() const { return ways_; }
-  /// The cheapest way that does this; of bf16 only where `arithmetic` allows it.
+  /// The cheapest way for this operation; bf16 ways only if `arithmetic` allows them.
   const SynapseWay& way_for(SynapseOperation operation, InputKind input, double density,
                             Arithmetic arithmetic = Arithmetic::fp32) const;
 
-  /// Densities at which a walk of spikes costs as much as a dense way of fp32.
+  /// Densities at which walking the spikes costs as much as a dense way in fp32.
   void set_break_even(const BreakEven& break_even) { break_even_ = break_even; }
 
   /// current [stored step, batch, y, x, channel] = W · input. `written` is called once per frame.
@@ -52,9 +52,9 @@ class Synapse {
   void forward(const Signal& input, const PreparedWeights& weights, float* current,
                const FramesWritten& written, Arithmetic arithmetic = Arithmetic::fp32) const;
 
-  /// Whether rows() is there for this input.
+  /// Whether rows() is available for this input.
   bool makes_rows(const Signal& input) const;
-  /// The currents of forward() row by row, for those who need not keep them.
+  /// The currents of forward() row by row, for callers that need not store them.
   std::unique_ptr<CurrentRows> rows(const Signal& input, const PreparedWeights& weights) const;
   /// Channels of a block of rows().
   int64_t block_channels() const;
@@ -63,15 +63,15 @@ class Synapse {
   void weight_gradient(const Signal& input, const float* current_gradient, float* weight_gradient,
                        Arithmetic arithmetic = Arithmetic::fp32) const;
 
-  /// Gradient at the pooled input [frame, y, x, channel], for `frames` frames. It may overwrite the
-  /// current's gradient where both have the same size.
+  /// Gradient of the pooled input [frame, y, x, channel], for `frames` frames. It may overwrite the
+  /// gradient of the current if both have the same size.
   void input_gradient(const float* current_gradient, const float* weights, int64_t frames,
                       float* input_gradient, Arithmetic arithmetic = Arithmetic::fp32) const;
 
  private:
   class Rows;
-  /// The way of every stored frame. Each frame by its own density: what an image gets cannot depend
-  /// on the others of its batch.
+  /// The way for every stored frame. Each is chosen by the frame's own density: the result for an
+  /// image must not depend on the rest of its batch.
   std::vector<const SynapseWay*> ways_of_frames(const Signal& input, Arithmetic arithmetic) const;
 
   BranchPlan plan_;
@@ -79,7 +79,7 @@ class Synapse {
   BreakEven break_even_;
 };
 
-/// Frames that a signal really stores: batch x steps, or batch alone when it is constant.
+/// Frames that a signal stores: batch x steps, or only batch if it is constant.
 int64_t stored_frames(const Signal& signal);
 
 }  // namespace bntt

@@ -16,12 +16,12 @@ namespace bntt {
 
 enum class SynapseOperation { forward, weight_gradient, input_gradient };
 
-/// What the products of a dense way are made of; sums are fp32.
+/// The number format of a dense way's products; sums are fp32.
 enum class Arithmetic { fp32, bf16 };
 
-/// What a synapse reads, as far as the choice of a way depends on it.
+/// The properties of a synapse's input that the choice of a way depends on.
 struct InputKind {
-  int64_t planes = 0;  // of spikes; 0: real values
+  int64_t planes = 0;  // of spikes; 0 for real values
 
   bool spikes() const { return planes > 0; }
   static InputKind of(const Signal& input) {
@@ -30,14 +30,14 @@ struct InputKind {
   }
 };
 
-/// The weights of a synapse, plain and as the way packed them.
+/// The weights of a synapse, plain and as packed by the way.
 struct WayWeights {
   const float* plain = nullptr;   // [tap or pixel, in, out]
-  const float* packed = nullptr;  // null where the way packs nothing
+  const float* packed = nullptr;  // null if the way packs nothing
 };
 
-/// One way to do what a synapse does. The ways of a synapse stand in one list, the plain reference
-/// last: the synapse chooses from it by cost, `bntt bench` names and times what was chosen, the
+/// One way to compute a synapse. The ways of a synapse are kept in one list, the plain reference
+/// last: the synapse chooses from it by cost, `bntt bench` names and times the chosen ones, the
 /// break-even is measured on it, and the tests compare every entry with the last.
 class SynapseWay {
  public:
@@ -45,39 +45,39 @@ class SynapseWay {
 
   virtual const char* name() const = 0;
   virtual bool does(SynapseOperation operation, InputKind input) const = 0;
-  /// Ways of bf16 serve those who ask for it.
+  /// Ways in bf16 are chosen only if the caller allows bf16.
   virtual Arithmetic arithmetic() const { return Arithmetic::fp32; }
 
-  /// The time it takes, in units of the time of fp32's fastest dense way, at `density` spikes per
-  /// place of the pooled input. Below 1 up to the break-even, for ways whose work follows the
-  /// spikes.
+  /// The time it takes at `density` spikes per position of the pooled input, relative to the
+  /// fastest dense way in fp32. For ways whose work is proportional to the spikes, it is below 1 up
+  /// to the break-even.
   virtual double cost(SynapseOperation operation, double density,
                       const BreakEven& break_even) const = 0;
 
-  /// Its multiply-adds, as a share of those of a plain dense loop.
+  /// Its multiply-adds, as a fraction of those of a plain dense loop.
   virtual double work_share(InputKind input, double density) const = 0;
 
   // Forward. -----------------------------------------------------------------------------------
 
-  /// The layout of the weights that forward() and rows() read; empty where plain weights serve.
+  /// The weights in the layout that forward() and rows() read; empty if they read plain weights.
   virtual Buffer<float> pack(const float* /*weights*/,
                              const std::vector<float>& /*plane_weights*/) const {
     return {};
   }
   virtual bool packs_plane_weights() const { return false; }
 
-  /// Frames that one call of forward() takes at best, as a unit of work for one thread.
-  /// kAllFrames: it takes all of them in one call and runs in parallel itself.
+  /// Best number of frames for one call of forward(), as a unit of work for one thread. kAllFrames:
+  /// it takes all of them in one call and parallelises the work itself.
   static constexpr int64_t kAllFrames = std::numeric_limits<int64_t>::max();
   virtual int64_t frames_together() const { return 1; }
 
-  /// Writes the currents of the given frames, in ascending order: [y, x, channel] each.
+  /// Writes the currents of the given frames, which are in ascending order: [y, x, channel] each.
   virtual void forward(const Signal& input, std::span<const int64_t> frames,
                        const WayWeights& weights, const FramePlace& place) const = 0;
 
-  /// Whether rows() is there: then a row of currents can be made on its own.
+  /// Whether rows() is available, so that a row of currents can be computed on its own.
   virtual bool makes_rows() const { return false; }
-  /// Of frames [first, first + count); input and weights must outlive it.
+  /// Rows of frames [first, first + count); input and weights must outlive the result.
   virtual std::unique_ptr<FrameRows> rows(const SpikeTrain& /*input*/, int64_t /*first*/,
                                           int64_t /*count*/, const WayWeights& /*weights*/) const {
     BNTT_CHECK(!"this way makes no rows");
@@ -91,8 +91,8 @@ class SynapseWay {
     BNTT_CHECK(!"this way has no weight gradient");
   }
 
-  /// Gradient at the pooled input [frame, y, x, channel], for `frames` frames. It may overwrite the
-  /// current's gradient where both have the same size.
+  /// Gradient of the pooled input [frame, y, x, channel], for `frames` frames. It may overwrite the
+  /// gradient of the current if both have the same size.
   virtual void input_gradient(const float* /*current_gradient*/, const float* /*weights*/,
                               int64_t /*frames*/, float* /*input_gradient*/) const {
     BNTT_CHECK(!"this way has no input gradient");
@@ -104,11 +104,11 @@ using SynapseWays = std::vector<std::unique_ptr<SynapseWay>>;
 /// All ways of a synapse, fastest first, the reference last.
 SynapseWays make_ways(const BranchPlan& plan);
 
-/// Of ways whose work is in proportion to the spikes.
+/// The cost of ways whose work is proportional to the spikes.
 inline double walking_cost(double density, double break_even) {
   return break_even > 0.0 ? density / break_even : std::numeric_limits<double>::infinity();
 }
-/// Never chosen while there is another way.
+/// Never chosen if there is another way.
 inline constexpr double kReferenceCost = std::numeric_limits<double>::infinity();
 
 }  // namespace bntt
