@@ -15,7 +15,7 @@
 namespace bntt {
 namespace {
 
-/// Row `row` of all steps' rows, whose currents begin at `current`.
+/// Takes the moments of row `row` of all steps' rows, whose currents begin at `current`.
 void take_moments(const float* current, int64_t row, RowMoments& moments) {
   const RowSplit& split = moments.split;
   kernels::kernels().channel_moments(current, split.samples_in(row % split.rows_per_step()),
@@ -97,7 +97,7 @@ kernels::NeuronShape Branch::shape_of(const Signal& input) const {
   return {signal_steps(input), signal_batch(input), plan_.output.pixels(), plan_.output.channels};
 }
 
-// Rows of few samples would cost more than the currents they describe.
+// The moments of rows with few samples would take more memory than the currents they describe.
 RowSplit Branch::row_split(const kernels::NeuronShape& shape) const {
   constexpr int64_t kSamplesPerRow = 64;
   const int64_t images =
@@ -119,8 +119,8 @@ RowMoments Branch::moments_of(const kernels::NeuronShape& shape, bool constant,
   return moments;
 }
 
-// Neurons read the rounded currents too: backward recomputes membranes from what was kept, and must
-// find the same spikes.
+// Neurons read the rounded currents too: the backward pass recomputes membranes from the stored
+// currents, and must find the same spikes.
 Branch::Written Branch::write_currents(const Signal& input, const PreparedWeights& weights,
                                        const Wanted& wanted) const {
   const kernels::NeuronShape shape = shape_of(input);
@@ -131,7 +131,7 @@ Branch::Written Branch::write_currents(const Signal& input, const PreparedWeight
   Written result{.moments = {.split = rows}};
   if (wanted.halves) result.halves = Buffer<uint16_t>(frames * frame);
   const bool frame_is_row = rows.images_per_row == 1;
-  // Halves alone are kept, except where moments are taken of several frames together.
+  // Only halves are kept, except where moments are taken over several frames together.
   const bool keep_floats = !wanted.halves || (wanted.moments && !frame_is_row);
   if (keep_floats) result.current = Buffer<float>(frames * frame);
   if (wanted.moments && frame_is_row) {
@@ -163,8 +163,9 @@ const Buffer<float>* Branch::bias(const BranchNumbers& numbers) const {
   return plan_.bias ? &numbers.synapse.back().value : nullptr;
 }
 
-// A bias moves every current of a channel alike. So currents are kept without it: the moments that
-// the norm sees have it added, and the mean that is subtracted from a current has it taken out.
+// A bias shifts every current of a channel by the same amount, so currents are stored without it:
+// it is added to the moments that the norm sees, and subtracted from the mean that is subtracted
+// from a current.
 void Branch::add_bias(const BranchNumbers& numbers, RowMoments& moments) const {
   const Buffer<float>* b = bias(numbers);
   if (b == nullptr) return;
@@ -215,7 +216,7 @@ BranchTrace Branch::forward(const Signal& input, const BranchNumbers& numbers,
   return trace;
 }
 
-// Of few inputs: a current costs a few additions then, and four bytes to keep.
+// With few inputs, computing a current costs a few additions, and storing it four bytes.
 void Branch::drop_cheap_currents(const Signal& input, BranchTrace& trace) const {
   constexpr int64_t kCheapInputs = 64;
   constexpr int64_t kLarge = 1 << 22;
@@ -303,7 +304,7 @@ Buffer<float> Branch::backward(const Signal& input, BranchTrace trace, const Bra
   }
   if (!want_input_gradient) return {};
   timer.next(StagePhase::input_gradient);
-  // Frame by frame in the same place, where frames of both are of one size and equally many.
+  // In place, frame by frame, if input and output frames have the same size and number.
   if (!is_constant(input) && plan_.input.size() == plan_.output.size()) {
     synapse_.input_gradient(gradient.data(), numbers.weights(), frames, gradient.data(),
                             arithmetic);

@@ -10,7 +10,7 @@
 
 namespace bntt {
 
-/// The numbers that a branch works with; the network owns them.
+/// The numbers that a branch uses; the network owns them.
 struct BranchNumbers {
   std::span<const Parameter> synapse;
   std::span<const Parameter> norm;
@@ -27,8 +27,8 @@ struct ForwardOptions {
   Keep keep = Keep::everything;
 };
 
-/// Synapse → norm over a window of steps: from the input to a current x, and the affine map that
-/// makes y of it. y itself is made where it is needed.
+/// Synapse → norm over a window of steps: maps the input to a current x and the affine map from x
+/// to y. y itself is computed where it is needed.
 class Branch {
  public:
   Branch(const BranchPlan& plan, const StagePlan& stage, int64_t run_steps);
@@ -40,24 +40,24 @@ class Branch {
 
   kernels::NeuronShape shape_of(const Signal& input) const;
 
-  /// Training's window. The running statistics follow in NormMode::batch.
+  /// The window of training. In NormMode::batch, updates the running statistics.
   BranchTrace forward(const Signal& input, const BranchNumbers& numbers,
                       std::span<Statistic> statistics, const ForwardOptions& options) const;
-  /// Drops the currents of a trace if they are large and cheap to compute again; computes them
-  /// again.
+  /// Drops the currents of a trace if they are large and cheap to recompute; restore_currents()
+  /// recomputes them.
   void drop_cheap_currents(const Signal& input, BranchTrace& trace) const;
   void restore_currents(const Signal& input, const BranchNumbers& numbers, Precision precision,
                         BranchTrace& trace) const;
 
-  /// The affine map of steps from local step `first` on, in evaluation; not for norms per image.
+  /// The affine map of steps from local step `first` on, in evaluation; not for per-image norms.
   NormTrace evaluated_norm(int64_t steps, int64_t first, const BranchNumbers& numbers) const;
   struct Evaluated {
     NormTrace norm;
     kernels::Currents currents;  // in `own`, or in the constant current
     Buffer<float> own;
   };
-  /// A window in evaluation form. A constant current is put to `constant_current`, or taken from
-  /// there.
+  /// A window in evaluation. A constant current is stored in `constant_current`, or read from it if
+  /// already there.
   Evaluated evaluate(const Signal& input, int64_t first, const BranchNumbers& numbers,
                      Buffer<float>& constant_current) const;
 
@@ -66,17 +66,17 @@ class Branch {
     std::span<Parameter> norm;
   };
   RowSplit row_split(const kernels::NeuronShape& shape) const;
-  /// From ∂L/∂v, which it overwrites, and its sums over rows to the gradients of the branch's
-  /// numbers, and to that of its pooled input [stored step, batch, y, x, channel], if wanted.
+  /// From ∂L/∂v, which it overwrites, and its sums over rows, computes the gradients of the
+  /// branch's numbers and, if wanted, that of its pooled input [stored step, batch, y, x, channel].
   Buffer<float> backward(const Signal& input, BranchTrace trace, const BranchNumbers& numbers,
                          const ForwardOptions& options, RowGradientSums sums,
                          Buffer<float> gradient, const Gradients& gradients,
                          bool want_input_gradient) const;
 
  private:
-  /// What is made of the currents while they are written.
+  /// What is computed from the currents while they are written.
   struct Wanted {
-    bool halves = false;  // rounded to bf16 and kept as such, instead of floats
+    bool halves = false;  // rounded to bf16 and stored as such, instead of floats
     bool moments = false;
     Arithmetic arithmetic = Arithmetic::fp32;
   };
@@ -105,7 +105,7 @@ class Branch {
   bool has_statistics_;
 };
 
-/// How the neurons' kernels read a trace.
+/// A trace in the form that the neurons' kernels read.
 kernels::Affine affine_of(const NormTrace& trace);
 kernels::Currents currents_of(const BranchTrace& trace, const kernels::NeuronShape& shape);
 

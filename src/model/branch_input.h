@@ -9,8 +9,8 @@
 
 namespace bntt {
 
-/// What the synapse of a branch reads: its sources added up, behind its max pool. Refers to the
-/// source where there is nothing to do, so the sources must outlive it.
+/// The input of a branch's synapse: the sum of its sources, after its max pool. If there is nothing
+/// to compute it refers to the source, so the sources must outlive it.
 class BranchInput {
  public:
   BranchInput(const BranchPlan& plan, const std::vector<const Signal*>& sources);
@@ -22,8 +22,8 @@ class BranchInput {
   std::optional<Signal> own_;
 };
 
-/// A gradient at the output of a stage, [step, batch, y, x, channel] behind `pool`: pooled
-/// gradients are spread over their windows only where they are read.
+/// The gradient of a stage's output, [step, batch, y, x, channel] after `pool`: pooled gradients
+/// are spread over their windows only when they are read.
 struct ArrivingGradient {
   Buffer<float> values;
   kernels::PooledMap pool;
@@ -31,11 +31,11 @@ struct ArrivingGradient {
   bool empty() const { return values.empty(); }
 };
 
-/// The gradient at the pooled input of a branch as one at its sources; a max pool needs to see what
-/// it pooled.
+/// Turns the gradient of a branch's pooled input into that of its sources; a max pool needs the
+/// source that it pooled.
 ArrivingGradient at_source(const BranchPlan& plan, const Signal& source, Buffer<float> gradient);
 
-/// Adds a gradient from one more reader.
+/// Adds the gradient from another reader.
 void add_gradient(ArrivingGradient& sum, ArrivingGradient more);
 
 /// The gradient of every pixel of the map.

@@ -24,7 +24,7 @@ std::vector<BreakEven> break_even_from(const std::vector<double>& values, std::s
 std::vector<double> break_even_values(const std::vector<BreakEven>& synapses) {
   std::vector<double> values;
   for (const BreakEven& synapse : synapses) {
-    // As the shortest decimal that reads back as the same float, not as the float's own digits.
+    // The shortest decimal that reads back as the same float, not the float's own digits.
     for (const float value : {synapse.forward, synapse.weight_gradient}) {
       values.push_back(std::strtod(fmt::format("{}", value).c_str(), nullptr));
     }

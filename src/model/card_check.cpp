@@ -6,7 +6,7 @@ namespace bntt {
 
 void expect_input_fits(const InputSpec& input, const NetworkSpec& spec) {
   const EncoderSpec& encoder = input.encoder;
-  const std::string_view name = encoder_name(encoder.kind);  // refuses what is no encoder
+  const std::string_view name = encoder_name(encoder.kind);  // throws for an unknown encoder
   const bool normalises =
       encoder.kind == EncoderKind::direct || encoder.kind == EncoderKind::poisson_signed;
   const auto complete = [&](const std::vector<float>& values) {

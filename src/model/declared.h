@@ -12,7 +12,7 @@ struct DeclaredTensor {
   std::vector<int64_t> pytorch_shape;
 };
 
-/// Every parameter and running statistic that a network has, without taking memory for it.
+/// Every parameter and running statistic of a network, without allocating memory for them.
 std::vector<DeclaredTensor> declared_tensors(const NetworkSpec& spec);
 
 }  // namespace bntt

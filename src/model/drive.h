@@ -14,7 +14,7 @@ struct NormalisedCurrent {
   kernels::Currents currents;
 };
 
-/// What drives the neurons of a stage. One branch is read as it is: the neurons normalise its
+/// What drives the neurons of a stage. A single branch is read as it is: the neurons normalise its
 /// current themselves. Several are normalised and summed first, in their order.
 class Drive {
  public:

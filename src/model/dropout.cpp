@@ -9,7 +9,7 @@ namespace {
 
 float scale_of(float probability) { return 1.0F / (1.0F - probability); }
 
-/// 0 or `scale` for every place of a frame, one image at one step.
+/// Calls visit(position, kept) for every position of a frame, which is one image at one step.
 template <typename Visit>
 void for_each_place(const SpikeTrain& kept, int64_t step, int64_t image, const Visit& visit) {
   const MapShape& map = kept.shape();
@@ -22,7 +22,7 @@ void for_each_place(const SpikeTrain& kept, int64_t step, int64_t image, const V
   }
 }
 
-/// values [step, batch, y, x, channel] times 0 or 1/(1 − p).
+/// Multiplies values [step, batch, y, x, channel] by 0 or 1/(1 − p).
 void scale_kept(const SpikeTrain& kept, float probability, int64_t steps, float* values) {
   const float scale = scale_of(probability);
   const int64_t size = kept.shape().size();

@@ -42,7 +42,7 @@ Four uniform(const std::array<uint32_t, 4>& bits, double bound) {
   return values;
 }
 
-/// Box and Muller's: two numbers in (0, 1) and [0, 1) give two normal ones.
+/// Box-Muller transform: two numbers in (0, 1) and [0, 1) give two normally distributed ones.
 Four normal(const std::array<uint32_t, 4>& bits, double deviation) {
   Four values{};
   for (int i = 0; i < 4; i += 2) {

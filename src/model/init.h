@@ -6,7 +6,7 @@
 
 namespace bntt {
 
-/// What a parameter starts with: a constant, or draws that depend on (seed, place) alone.
+/// The initial values of a parameter: a constant, or draws that depend only on (seed, place).
 Buffer<float> first_values(const ParameterDeclaration& declared, Init init, uint64_t seed,
                            const Place& place);
 

@@ -36,7 +36,8 @@ fs::path model_file_at(const fs::path& path) {
        run.best().filename().string(), run.checkpoint().filename().string());
 }
 
-/// Grey by the weights of ITU-R BT.601 for red, green and blue; colour as three equal channels.
+/// Colour becomes grey with the weights of ITU-R BT.601 for red, green and blue; grey becomes
+/// colour as three equal channels.
 std::vector<uint8_t> with_channels(std::span<const uint8_t> pixels, int64_t from, int64_t to) {
   const std::size_t count = pixels.size() / static_cast<std::size_t>(from);
   std::vector<uint8_t> result;

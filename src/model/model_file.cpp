@@ -68,7 +68,7 @@ std::string shape_text(const std::vector<int64_t>& shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
 }
 
-/// Files from before there were break-even densities, and imported ones, leave the network's own.
+/// Files written before break-even densities existed, and imported ones, keep the network's own.
 std::vector<BreakEven> break_even_in(const TensorFile& file, const std::string& origin,
                                      const Network& network) {
   const auto found = file.metadata.find(kBreakEvenKey);
@@ -85,7 +85,7 @@ std::vector<BreakEven> break_even_in(const TensorFile& file, const std::string& 
   return break_even_from(values.get<std::vector<double>>(), synapses);
 }
 
-/// Before memory is taken for a network: a file of a few bytes can describe one of gigabytes.
+/// Called before memory is allocated for a network: a file of a few bytes can describe gigabytes.
 void expect_tensors_of(const NetworkSpec& spec, const TensorFile& file, const std::string& origin) {
   for (const auto& [name, shape] : declared_tensors(spec)) {
     const int64_t bytes = size_of(shape) * static_cast<int64_t>(sizeof(float));
@@ -178,7 +178,7 @@ void unpack_network(const TensorFile& file, const std::string& origin, Network& 
          first_difference(parse_json(to_json(found), origin),
                           parse_json(to_json(network.spec()), origin)));
   }
-  // Everything is read before anything is set: a refused file changes nothing.
+  // Everything is read before anything is set, so that a rejected file changes nothing.
   std::vector<Buffer<float>> values;
   for (const Parameter& parameter : network.parameters()) {
     values.push_back(from_pytorch_order(

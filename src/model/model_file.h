@@ -14,21 +14,21 @@ namespace bntt {
 TensorFile to_state_dict(const Network& network);
 
 /// The state dict with a description of the model in the metadata. Equal models give equal bytes:
-/// no time stamps, no thread counts.
+/// it contains no time stamps and no thread counts.
 TensorFile pack_model(const Network& network, const ModelCard& card);
-/// Adds the description alone, to tensors that may have other names.
+/// Adds only the description, to tensors that may have other names.
 void describe_model(const Network& network, const ModelCard& card, TensorFile& file);
 bool describes_model(const TensorFile& file);
 
-// What follows throws Error, beginning with `origin`, for files that are not ours.
+// The functions below throw an Error that begins with `origin` if the file is not one of ours.
 
 /// The network that a file describes.
 NetworkSpec checkpoint_network(const TensorFile& file, const std::string& origin);
-/// Nothing for files of version 0.1.
+/// Empty for files of version 0.1.
 std::optional<ModelCard> card_in(const TensorFile& file, const std::string& origin);
-/// As bntt inspect shows it.
+/// In the form that bntt inspect shows.
 Json card_json(const ModelCard& card);
-/// Fills a network that must be the one in the file.
+/// Fills a network, which must be the one described in the file.
 void unpack_network(const TensorFile& file, const std::string& origin, Network& network);
 Network network_in(const TensorFile& file, const std::string& origin);
 

@@ -17,7 +17,7 @@
 namespace bntt {
 namespace {
 
-// Products with any size that a spec may describe stay in 64 bits.
+// Low enough that products with any size that a spec may describe fit into 64 bits.
 constexpr int64_t kMostImages = int64_t{1} << 24;
 
 std::vector<int64_t> last_readers(const std::vector<StagePlan>& plans) {
@@ -32,8 +32,8 @@ std::vector<int64_t> last_readers(const std::vector<StagePlan>& plans) {
   return last;
 }
 
-/// The inputs of a stage's branches: `output_of(stage)` is what a stage, or the network's input,
-/// hands on.
+/// The inputs of a stage's branches: `output_of(stage)` is the output of a stage, or the network's
+/// input.
 template <typename OutputOf>
 std::vector<BranchInput> inputs_of(const StagePlan& plan, const OutputOf& output_of) {
   std::vector<BranchInput> inputs;
@@ -266,8 +266,8 @@ void Network::backward_from_steps(Trace trace, const Buffer<float>& step_gradien
                         ReadoutMap(spec_).current_gradient_of_steps(step_gradient), input_gradient);
 }
 
-// Every reader of a stage comes after it: on the way back all of them have left their part of its
-// gradient when its turn comes, and nobody needs its trace afterwards.
+// Every reader of a stage comes after it, so on the way back its gradient is complete when its turn
+// comes, and its trace is not needed afterwards.
 void Network::backward_from_readout(Trace trace, Buffer<float> current_gradient,
                                     Buffer<float>* input_gradient) {
   for (Parameter& parameter : parameters_) {
@@ -366,11 +366,11 @@ void keep_images(ChainState& state, std::span<const int64_t> images) {
 
 namespace {
 
-// Of the largest stage: its lists of spikes, and the currents of its dense frames, should stay in
+// For the largest stage: its lists of spikes and the currents of its dense frames should fit into
 // the last-level cache.
 constexpr int64_t kCachedNeuronSteps = 8 << 20;
 
-/// Images [first, first + count) of a state, on their own.
+/// A copy of images [first, first + count) of a state.
 ChainState part_of(const ChainState& state, int64_t first, int64_t count) {
   ChainState part{.batch = count, .steps_done = state.steps_done, .prepared = state.prepared};
   for (const Buffer<float>& membranes : state.membranes) {
@@ -397,9 +397,9 @@ int64_t Network::images_together(int64_t steps) const {
   return std::max<int64_t>(1, kCachedNeuronSteps / (largest * steps));
 }
 
-// Large batches are taken a few images at a time, through all stages: few enough that what one
-// stage leaves is still in cache when the next one reads it, enough to share the weights of deep
-// stages.
+// Large batches are processed a few images at a time, through all stages: few enough that the
+// output of one stage is still in cache when the next one reads it, enough to share the weights of
+// deep stages.
 void Network::advance(const Signal& window, ChainState& state,
                       const AdvanceOptions& options) const {
   check_state(state);
@@ -468,7 +468,7 @@ Buffer<float> Network::logits(const ChainState& state) const {
   return ReadoutMap(spec_).logits(state.membranes.back());
 }
 
-// Between steps a state holds what has leaked already, c = λ v.
+// Between steps a state holds membranes that have already leaked, c = λ v.
 Buffer<float> Network::membranes(const ChainState& state, std::size_t stage) const {
   if (stage >= stages_.size()) {
     fail("network: stage {} is out of range, expected 0 to {}", stage, stages_.size() - 1);

@@ -1,4 +1,4 @@
-// Arguments of the public functions are checked here, before kernels rely on them.
+// Checks the arguments of the public functions before kernels rely on them.
 #include "base/fail.h"
 #include "bntt/network.h"
 #include "model/prepared_network.h"

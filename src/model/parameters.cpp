@@ -26,8 +26,8 @@ void expect_values(const Parameter& parameter, const Buffer<float>& values) {
   const std::vector<int64_t>& shape = parameter.pytorch_shape;
   const bool positive = std::ranges::all_of(shape, [](int64_t extent) { return extent > 0; });
   const bool weights = parameter.input_channels != 0;
-  // Outputs and inputs are the first two axes; a fully connected layer has its pixels in the
-  // second.
+  // Outputs and inputs are the first two axes; in a fully connected layer the second includes the
+  // pixels.
   const bool axes = !weights || (shape.size() >= 2 && parameter.input_channels > 0 &&
                                  shape[1] % parameter.input_channels == 0);
   if (!positive || !axes || values.size() != size_of(shape)) {
@@ -36,7 +36,7 @@ void expect_values(const Parameter& parameter, const Buffer<float>& values) {
   }
 }
 
-/// Calls visit(place in memory, place in PyTorch's order) for every weight.
+/// Calls visit(index in memory, index in PyTorch's order) for every weight.
 template <typename Visit>
 void for_each_weight(const Parameter& parameter, int64_t size, const Visit& visit) {
   const int64_t outputs = parameter.pytorch_shape[0];

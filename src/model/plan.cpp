@@ -13,8 +13,8 @@
 namespace bntt {
 namespace {
 
-// Far above any real network, and low enough that no product or sum over stages, steps and a batch
-// leaves int64, as are those of spec_limits.h.
+// Far above any real network, and, like the limits in spec_limits.h, low enough that no product or
+// sum over stages, steps and a batch overflows int64.
 constexpr int64_t kMaxStages = 1000;
 constexpr int64_t kMaxBranches = 64;
 constexpr int64_t kMaxSources = 64;
@@ -26,7 +26,7 @@ void check_count(const std::string& what, int64_t value, int64_t limit) {
   if (value < 1 || value > limit) fail("{} is {}, expected 1 to {}", what, value, limit);
 }
 
-// Written so that NaN is refused.
+// Written so that NaN fails the check.
 void check_positive(const std::string& where, const char* what, float value) {
   if (!(value > 0.0F) || !std::isfinite(value)) {
     fail("{}: {} is {}, expected a number above 0", where, what, value);
@@ -91,7 +91,7 @@ int64_t hidden_stages(const NetworkSpec& spec) {
   });
 }
 
-/// A branch as a stage of a chain has it: from the stage before, behind the pools in between.
+/// A branch in a chain: reads the previous stage through the pools in between.
 BranchSpec chained(const SynapseSpec& synapse, const NormSpec& norm,
                    const std::vector<std::string>& source = {}) {
   return {.source = source, .synapse = synapse, .norm = norm};
@@ -105,7 +105,7 @@ bool is_name(const std::string& text) {
          });
 }
 
-/// Walks the stages in their order and computes what follows.
+/// Walks the stages in order and derives their plans.
 class Planner {
  public:
   explicit Planner(const NetworkSpec& spec) : spec_(spec) {}

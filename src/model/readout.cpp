@@ -33,7 +33,7 @@ Buffer<float> ReadoutMap::step_logits(const Buffer<float>& currents) const {
   return collected(currents, 1.0F / static_cast<float>(votes_));
 }
 
-// ∂m_T/∂y_t = λ^(T − t), times λ where the newest current leaks too.
+// ∂m_T/∂y_t = λ^(T − t), times λ if the newest current leaks too.
 Buffer<float> ReadoutMap::current_gradient(const Buffer<float>& logits_gradient,
                                            int64_t steps) const {
   const Buffer<float> last =

@@ -12,7 +12,7 @@ struct RunPaths {
   std::filesystem::path checkpoint() const { return directory / "checkpoint.safetensors"; }
   std::filesystem::path previous() const { return directory / "previous.safetensors"; }
   std::filesystem::path best() const { return directory / "best.safetensors"; }
-  /// Settings of a run of a classical method, which has none of the files above.
+  /// Settings of a run of a classical method. Such a run has none of the files above.
   std::filesystem::path classical() const { return directory / "classical.toml"; }
   std::filesystem::path lock() const { return directory / "run.lock"; }  ///< see RunLock
 };

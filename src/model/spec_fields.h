@@ -4,7 +4,7 @@
 #include "bntt/network_spec.h"
 #include "model/spec_limits.h"
 
-/// How the parts of a NetworkSpec are called in files.
+/// The names of the parts of a NetworkSpec in files.
 namespace bntt {
 
 constexpr auto enum_names(SurrogateKind) {
@@ -48,8 +48,8 @@ constexpr auto variant_names(const StageSpec&) {
                     "conv",    "sum-pool", "max-pool", "stage"};
 }
 
-// Neurons that have no leak, threshold or surrogate keep any number there, and a synapse that is no
-// convolution any kernel: plan_stages checks those numbers where they are used.
+// For neurons without a leak, threshold or surrogate, and for synapses that are not convolutions,
+// these fields may hold any number: plan_stages checks them where they are used.
 
 inline std::vector<std::string> names_of(const std::vector<KindInfo>& kinds) {
   std::vector<std::string> names;

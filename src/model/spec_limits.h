@@ -3,7 +3,7 @@
 #include <cstdint>
 
 /// The largest numbers that a spec may hold: far above any real network, and low enough that no
-/// product or sum over stages, steps and a batch leaves int64.
+/// product or sum over stages, steps and a batch overflows int64.
 namespace bntt {
 
 inline constexpr int64_t kMaxSteps = int64_t{1} << 16;

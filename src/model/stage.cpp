@@ -11,7 +11,7 @@
 namespace bntt {
 namespace {
 
-// Few rows where there are few units of work otherwise: every thread should get several.
+// Bands have few rows if there are few other units of work, so that every thread gets several.
 int64_t rows_per_band(const MapShape& output, int64_t units) {
   constexpr int64_t kUnitsPerThread = 4;
   const int64_t bands = (kUnitsPerThread * threads() + units - 1) / units;
@@ -80,7 +80,7 @@ std::vector<Buffer<float>> Stage::backward(const Inputs& inputs, StageTrace trac
                            Buffer<float>::zeros(rows.size())};
   };
 
-  // ∂L/∂v. Without a pool it overwrites the gradient at the spikes, place by place.
+  // ∂L/∂v. Without a pool it overwrites the gradient of the spikes in place.
   RowGradientSums sums = zero_sums(branches_.front().row_split(shape));
   Buffer<float> gradient;
   {
@@ -187,9 +187,9 @@ bool Stage::takes_rows(const Inputs& inputs) const {
 }
 
 // A unit of work is one block of channels in a band of rows of one image, over all steps: the
-// block's weights and the band's membranes stay in the second-level cache, a row of currents in the
-// first. Blocks change slowest, so that threads share the weights they read. How a map is cut into
-// bands does not change what any neuron gets.
+// block's weights and the band's membranes stay in the L2 cache, a row of currents in the L1 cache.
+// Blocks change slowest, so that threads share the weights they read. How a map is divided into
+// bands does not affect the result of any neuron.
 SpikeTrain Stage::work_by_rows(const Inputs& inputs, int64_t first, const StageNumbers& numbers,
                                Buffer<float>& carry) const {
   const kernels::NeuronShape shape = branches_.front().shape_of(*inputs.front());
@@ -266,7 +266,7 @@ SpikeTrain Stage::work_by_rows(const Inputs& inputs, int64_t first, const StageN
   return spikes;
 }
 
-// The membranes leak, and may still fire what they hold.
+// Without input, the membranes leak and may still fire.
 Signal Stage::rest(int64_t steps, int64_t batch, const StageNumbers& numbers,
                    Buffer<float>& carry) const {
   const kernels::NeuronShape shape{steps, batch, plan_.output.pixels(), plan_.output.channels};

@@ -15,7 +15,7 @@ struct StageNumbers {
 };
 
 /// neurons(Σ over branches of norm(synapse(input))), over a window of steps. Holds no state and no
-/// numbers: those are arguments. `inputs` are one per branch.
+/// numbers: those are arguments. There is one of `inputs` per branch.
 class Stage {
  public:
   Stage(const StagePlan& plan, int64_t run_steps, Propagation propagation);
@@ -26,9 +26,9 @@ class Stage {
   const std::vector<Branch>& branches() const { return branches_; }
   const Neurons& neurons() const { return *neurons_; }
 
-  /// Training's window: all active steps from rest. `statistics` are one list per branch.
-  /// `voltage` receives the readout's sum (null for hidden stages). Keeps: one bit (or float, for
-  /// real-valued neurons) per neuron-step, and what the branches keep.
+  /// The window of training: all active steps from rest. There is one list of `statistics` per
+  /// branch. `voltage` receives the readout's sum (null for hidden stages). Keeps: one bit (or
+  /// float, for real-valued neurons) per neuron-step, and what the branches keep.
   StageTrace forward(const Inputs& inputs, const StageNumbers& numbers,
                      const std::vector<std::span<Statistic>>& statistics,
                      const ForwardOptions& options, Buffer<float>* voltage) const;
@@ -36,22 +36,23 @@ class Stage {
   struct Gradients {
     std::vector<Branch::Gradients> branches;
     std::span<Parameter> neurons;
-    std::vector<bool> wants_input;  // of each branch
+    std::vector<bool> wants_input;  // [branch]
   };
-  /// From the gradient at its outputs to the gradients of the stage's numbers; returns those at the
-  /// pooled inputs of its branches, where wanted.
+  /// Computes the gradients of the stage's numbers from that of its outputs; returns those of the
+  /// pooled inputs of its branches where wanted.
   std::vector<Buffer<float>> backward(const Inputs& inputs, StageTrace trace,
                                       const StageNumbers& numbers, const ForwardOptions& options,
                                       ArrivingGradient arriving, const Gradients& gradients) const;
 
   struct AdvanceOptions {
-    const std::vector<bool>* active = nullptr;  // [step of the run]; null: the synapses always work
-    std::vector<Buffer<float>>* constant_currents = nullptr;  // of each branch; may be null
+    const std::vector<bool>* active = nullptr;  // [step of the run]; null: synapses always active
+    std::vector<Buffer<float>>* constant_currents = nullptr;  // [branch]; may be null
   };
-  /// A window of the stage's local steps, from `first` on, in evaluation form.
+  /// A window of the stage's local steps, from `first` on, in evaluation.
   Signal advance(const Inputs& inputs, int64_t first, const StageNumbers& numbers,
                  Buffer<float>& carry, const AdvanceOptions& options) const;
-  /// Whether advance() need not store currents: the neurons take each row while it is in cache.
+  /// Whether advance() need not store currents because the neurons read each row while it is in
+  /// cache.
   bool takes_rows(const Inputs& inputs) const;
 
  private:

@@ -11,14 +11,14 @@ namespace bntt {
 enum class StagePhase {
   synapse_forward,
   neuron_forward,
-  forward_by_rows,  // synapse and neurons in one
+  forward_by_rows,  // synapse and neurons together
   neuron_backward,
   weight_gradient,
   input_gradient
 };
 inline constexpr std::size_t kStagePhases = 6;
 
-/// While it lives, the stages that this thread runs add the seconds of their phases to it.
+/// During its lifetime, the stages that this thread runs add the seconds of their phases to it.
 class StageClock {
  public:
   using Seconds = std::array<double, kStagePhases>;
@@ -39,7 +39,7 @@ class StageClock {
   std::map<std::string, Seconds> seconds_;
 };
 
-/// Times one phase after the other until it goes out of scope; does nothing when no clock runs.
+/// Times consecutive phases until it goes out of scope; does nothing if no clock is running.
 class PhaseTimer {
  public:
   PhaseTimer(const std::string& stage, StagePhase phase)

@@ -112,8 +112,8 @@ namespace {
 
 using Sources = std::vector<std::string>;
 
-/// How many blocks of how many channels a residual network has; each group after the first one
-/// halves the map.
+/// The number of blocks in a group of a residual network, and their channels; each group after the
+/// first halves the map.
 struct BlockGroup {
   int64_t blocks;
   int64_t channels;
@@ -127,7 +127,7 @@ SynapseSpec conv(int64_t channels, int64_t kernel, int64_t stride) {
           .padding = kernel / 2};
 }
 
-/// A residual network is written block by block; where the blocks stand is the same in all.
+/// Builds a residual network block by block; the arrangement of the blocks is the same in all.
 class Residual {
  public:
   explicit Residual(const ZooOptions& options) : with(options) {}
@@ -142,7 +142,7 @@ class Residual {
   }
   void add(const StageSpec& stage) { stages_.push_back(stage); }
 
-  /// Calls block(name, channels, stride, changes) for every block; `changes` where the map does.
+  /// Calls block(name, channels, stride, changes) for every block; `changes`: it changes the map.
   template <typename Block>
   static void for_each_block(std::initializer_list<BlockGroup> groups, int64_t stem_channels,
                              const Block& block) {
@@ -164,8 +164,8 @@ class Residual {
   std::vector<StageSpec> stages_;
 };
 
-/// neurons(norm(conv3(neurons(norm(conv3 i)))) + shortcut): the shortcut is i itself, or
-/// norm(conv1 i) where the map changes.
+/// neurons(norm(conv3(neurons(norm(conv3 i)))) + shortcut): the shortcut is i itself, or norm(conv1
+/// i) if the map changes.
 void add_basic_blocks(Residual& net, std::initializer_list<BlockGroup> groups,
                       int64_t stem_channels) {
   std::string before = "stem";
@@ -214,7 +214,7 @@ NetworkSpec resnet20(const ZooOptions& options) {
   return net.finish(net.with.readout());
 }
 
-// o = neurons(norm(conv3(neurons(norm(conv3 i))))) + i: spikes add up after firing. Where the map
+// o = neurons(norm(conv3(neurons(norm(conv3 i))))) + i: spikes are added after firing. If the map
 // changes, the shortcut is a stage of its own.
 NetworkSpec sew_resnet18(const ZooOptions& options) {
   Residual net(options);

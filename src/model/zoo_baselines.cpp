@@ -1,10 +1,10 @@
 #include "model/zoo_parts.h"
 
-// Chains of publications that BNTT is compared with, where they are not those of the paper.
+// Chains from publications that BNTT is compared with, if they differ from those of the paper.
 namespace bntt {
 
-// NeuNorm belongs to the convolutions: the fully connected stages of a network with it are lif. The
-// published code drops no output of the last but one stage, nor any vote.
+// NeuNorm applies to convolutions: the fully connected stages of such a network are lif. The
+// published code applies no dropout to the second to last stage and to the votes.
 NetworkSpec cifarnet(const ZooOptions& options) {
   const ZooParts with(options);
   NeuronSpec flat = options.neuron;
@@ -29,7 +29,7 @@ NetworkSpec cifarnet(const ZooOptions& options) {
                       with.counting_readout());
 }
 
-// Dropout stands before the fully connected stages alone, behind the pool.
+// Dropout is applied only before the fully connected stages, after the pool.
 NetworkSpec plif_net(const ZooOptions& options) {
   const ZooParts with(options);
   NeuronSpec kept = options.neuron;
@@ -44,7 +44,7 @@ NetworkSpec plif_net(const ZooOptions& options) {
                       with.counting_readout());
 }
 
-// Dropout stands before the fully connected stages alone, behind the pool.
+// Dropout is applied only before the fully connected stages, after the pool.
 NetworkSpec tebn_vgg9(const ZooOptions& options) {
   const ZooParts with(options);
   NeuronSpec kept = options.neuron;

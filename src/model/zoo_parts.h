@@ -46,7 +46,7 @@ class ZooParts {
             .leak_newest = options_.readout_leak_newest,
             .leak_gradient = options_.readout_leak_gradient};
   }
-  /// Of the last norm of a residual block.
+  /// The last norm of a residual block.
   NormSpec last_norm() const {
     NormSpec norm = options_.norm;
     if (options_.zero_residual) norm.gain_start = 0.0F;
@@ -62,7 +62,7 @@ class ZooParts {
             .stages = std::move(hidden)};
   }
 
-  /// The output of a stage behind a pool, a place for dropout.
+  /// The output of a stage after a pool, so that dropout can be applied to it.
   BranchedStage pooled(const std::string& name, const PoolSpec& pool, float dropout) const {
     return {.name = name,
             .branches = {{.pool = pool, .synapse = kIdentity, .norm = {.kind = "none"}}},
@@ -70,7 +70,7 @@ class ZooParts {
                        .dropout = dropout,
                        .dropout_per_step = options_.neuron.dropout_per_step}};
   }
-  /// Counts the spikes of the stage before, which are the votes.
+  /// Counts the spikes of the previous stage, which are the votes.
   Readout counting_readout() const {
     Readout counting = readout();
     counting.norm = {.kind = "none"};
@@ -90,7 +90,7 @@ class ZooParts {
       if (pool == nullptr) continue;
       BranchSpec branch{
           .pool = {PoolKind::average, pool->size}, .synapse = kIdentity, .norm = {.kind = "none"}};
-      // What the readout would have read through the pool.
+      // The source that the readout would have read through the pool.
       if (&stage == &hidden.back()) branch.source = std::exchange(readout.source, {});
       stage = BranchedStage{"pool" + std::to_string(++number), {branch}, neuron};
     }
