@@ -17,10 +17,10 @@ namespace bntt {
 namespace {
 
 // Random numbers are u / 2^24 with an integer u, so both comparisons are exact in integers: a spike
-// where u < limit, or where u < -limit for a spike of the negative plane.
+// if u < limit, or if u < -limit for a spike of the negative plane.
 constexpr float kGrid = 0x1p24F;
 
-// Steps are numbered in 32 bits where spikes are drawn.
+// The step number of a random draw has 32 bits.
 constexpr int64_t kMostSteps = int64_t{1} << 31;
 
 // u / 2^24 < p  <=>  u < ceil(2^24 p)
@@ -92,7 +92,7 @@ SpikeTrain spikes_below(const Buffer<int32_t>& limits, const Batch& batch,
   return spikes;
 }
 
-// Count n is the sum of its binary digits: digit p is a spike of plane p, which weighs 2^p.
+// Count n is the sum of its binary digits: digit p is a spike of plane p, which has weight 2^p.
 SpikeTrain counted_spikes(const Batch& batch, int64_t steps, int64_t first_step) {
   const int64_t size = batch.shape.size();
   const auto frame_of = [&](int64_t image, int64_t step) {
@@ -125,7 +125,7 @@ SpikeTrain counted_spikes(const Batch& batch, int64_t steps, int64_t first_step)
   return spikes;
 }
 
-/// Throws Error unless the batch has as many pixels or counts as its shape says.
+/// Throws Error unless the batch has as many pixels or counts as its shape requires.
 void expect_filled(const Batch& batch, EncoderKind kind) {
   const bool events = kind == EncoderKind::events;
   const int64_t found = events ? batch.counts.size() : batch.images.size();
@@ -145,7 +145,7 @@ void expect_filled(const Batch& batch, EncoderKind kind) {
 
 void expect_complete(const Batch& batch, EncoderKind kind, int64_t first_step, int64_t steps) {
   const bool events = kind == EncoderKind::events;
-  (void)encoder_name(kind);  // refuses what is no encoder
+  (void)encoder_name(kind);  // throws for an unknown encoder
   if (batch.shape.channels < 1 || batch.shape.height < 1 || batch.shape.width < 1) {
     fail("encoder: the batch has maps of {}x{}x{}, expected at least 1x1x1", batch.shape.channels,
          batch.shape.height, batch.shape.width);

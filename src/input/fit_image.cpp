@@ -7,7 +7,7 @@
 namespace bntt {
 namespace {
 
-/// The weights with which source positions [first, first + weights) make one target position.
+/// The weights of source positions [first, first + weights) in one target position.
 struct Tap {
   int64_t first;
   std::vector<float> weights;

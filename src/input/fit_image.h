@@ -6,7 +6,7 @@
 
 namespace bntt {
 
-/// Pixels of one image that someone else owns: [y, x, channel].
+/// Pixels of one image, not owned: [y, x, channel].
 struct ImageView {
   int64_t width = 0;
   int64_t height = 0;
@@ -14,14 +14,14 @@ struct ImageView {
   const uint8_t* pixels = nullptr;
 };
 
-/// Height and width of an image's wanted form.
+/// Target height and width of an image.
 struct ImageSize {
   int64_t width = 0;
   int64_t height = 0;
 };
 
-/// The image in another size, by averaging with a triangle as wide as the scale requires (commonly
-/// called antialiased bilinear): [y, x, channel].
+/// Resizes the image by averaging with a triangle as wide as the scale requires (commonly called
+/// antialiased bilinear): [y, x, channel].
 void fit_image(const ImageView& image, const ImageSize& size, Fit fit, uint8_t* out);
 
 }  // namespace bntt

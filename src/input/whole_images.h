@@ -4,8 +4,8 @@
 
 namespace bntt {
 
-/// Throws Error, beginning with `what`, unless there is an image, each has a pixel, and there are
-/// as many bytes as they need.
+/// Throws an Error that begins with `what` unless there is at least one image, each has at least
+/// one pixel, and there are as many bytes as they need.
 void expect_whole(const Images& images, const char* what);
 
 }  // namespace bntt
