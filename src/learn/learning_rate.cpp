@@ -29,7 +29,7 @@ double eased(double from, double to, double progress) {
 }
 
 // Begins where the warm-up ends. With a half period shorter than the run it rises and falls again,
-// as PyTorch's CosineAnnealingLR.
+// like PyTorch's CosineAnnealingLR.
 double cosine(const LearningRateOptions& options, const SchedulePosition& position) {
   const double begin = options.warmup_epochs * position.steps_per_epoch;
   const double half_period = options.cosine_epochs > 0.0

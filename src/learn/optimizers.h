@@ -13,7 +13,7 @@ struct OptimizerEntry {
   const char* meaning;
   std::unique_ptr<Optimizer> (*make)(const Network& network, const OptimizerOptions& options);
 };
-/// Every kind of optimiser there is.
+/// All kinds of optimiser.
 std::span<const OptimizerEntry> optimizer_table();
 
 /// Runs body(k) for every k below `size`, in parallel.

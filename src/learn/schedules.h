@@ -6,8 +6,8 @@
 
 namespace bntt {
 
-/// A place in the run. All in training steps: positions, not epochs, so that no epoch count skips a
-/// part of a schedule.
+/// A position in the run, in training steps instead of epochs, so that no part of a schedule is
+/// skipped with any number of epochs.
 struct SchedulePosition {
   double step = 0.0;
   double all_steps = 0.0;
@@ -20,7 +20,7 @@ struct ScheduleEntry {
   bool warms_up;  ///< whether a warm-up may come before it
   double (*rate)(const LearningRateOptions& options, const SchedulePosition& position);
 };
-/// Every kind of learning-rate schedule there is.
+/// All kinds of learning-rate schedule.
 std::span<const ScheduleEntry> schedule_table();
 
 }  // namespace bntt

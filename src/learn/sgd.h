@@ -4,8 +4,8 @@
 
 namespace bntt {
 
-/// v ← momentum · v + (gradient + weight_decay · w);  w ← w − learning_rate · v. As PyTorch's SGD,
-/// v starts at 0.
+/// v ← momentum · v + (gradient + weight_decay · w);  w ← w − learning_rate · v. As in PyTorch's
+/// SGD, v starts at 0.
 class Sgd final : public Optimizer {
  public:
   Sgd(const Network& network, const OptimizerOptions& options)

@@ -18,7 +18,7 @@ struct Trainer::State {
   TrainerOptions options;
   std::unique_ptr<Optimizer> optimizer;
   TrainingLength length;
-  int64_t samples = 0;  // of the first call of run; 0: none yet
+  int64_t samples = 0;  // number in the first call of run; 0: not called yet
   int64_t epoch = 0;
   int64_t batch = 0;  // done in this epoch
   LossSums of_epoch;
@@ -37,7 +37,7 @@ void expect_count(const char* what, int64_t value, int64_t smallest, int64_t lar
   fail("trainer: {} is {}, expected {} to {}", what, value, smallest, largest);
 }
 
-// What a batch holds is checked by encode, and its labels by the loss.
+// encode checks the contents of a batch, and the loss its labels.
 void expect_batch(const Batch& batch, int64_t size, const MapShape& shape) {
   if (batch.size() != size || std::ssize(batch.labels) != size) {
     fail("trainer: a batch has {} ids and {} labels, expected {} of each", batch.sample_ids.size(),
@@ -50,7 +50,7 @@ void expect_batch(const Batch& batch, int64_t size, const MapShape& shape) {
   }
 }
 
-/// Set while a run is under way.
+/// Sets the flag while a run is in progress.
 class RunGuard {
  public:
   explicit RunGuard(bool& flag) : flag_(flag) {
@@ -71,7 +71,7 @@ Trainer::Trainer(Network network, InputSpec input, TrainerOptions options) {
   expect_count("epochs", options.epochs, 0, 1'000'000);
   expect_count("batch", options.batch, 1, 1 << 20);
   const TrainingLength length{.epochs = options.epochs};
-  (void)learning_rate_at(options.learning_rate, 0, length);  // refuses wrong options
+  (void)learning_rate_at(options.learning_rate, 0, length);  // throws for invalid options
   (void)checked_loss(options.loss);
   expect_input_fits(input, network.spec());
   network.set_precision(options.precision);
@@ -155,7 +155,7 @@ TrainEnd Trainer::run(Samples& samples, const TrainerCallbacks& callbacks) {
   now.begin(samples);
   while (now.epoch < now.length.epochs) {
     const StepProgress progress = now.take_step(samples);
-    // Before callbacks, which may throw: whatever they do, the position is one to go on from.
+    // Before callbacks, which may throw: training can continue from here whatever they do.
     std::optional<EpochProgress> epoch;
     if (now.batch == now.length.steps_per_epoch) epoch = now.finish_epoch();
     if (callbacks.step) callbacks.step(progress);

@@ -13,7 +13,7 @@
 namespace bntt {
 namespace {
 
-// Whole numbers, and no early exit: the compiler makes vectors of it.
+// Integers and no early exit, so that the compiler vectorises the loop.
 bool all_finite(std::span<const float> values) {
   constexpr uint32_t kExponent = 0x7f800000;
   uint32_t any = 0;

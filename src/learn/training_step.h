@@ -22,7 +22,7 @@ struct TrainingStep {
   std::function<void(const Trace&)> observe;  ///< called after the forward pass; may be empty
 };
 
-/// A number that is infinite or not a number: training cannot recover from it.
+/// An infinite or NaN value: training cannot recover from it.
 struct NonFinite {
   std::string what;
   double value = 0.0;
@@ -38,7 +38,7 @@ struct StepResult {
 StepResult train_step(const Batch& batch, const TrainingStep& step, Network& network,
                       Optimizer& optimizer);
 
-/// "training has diverged: the loss is nan in epoch 3, step 120". The two counted from 1.
+/// "training has diverged: the loss is nan in epoch 3, step 120". Both are counted from 1.
 std::string divergence_text(const NonFinite& diverged, int64_t epoch, int64_t step);
 
 }  // namespace bntt
