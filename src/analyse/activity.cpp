@@ -58,7 +58,7 @@ StageActivity describe_stage(const Network& network, std::size_t i, const Infere
   return stage;
 }
 
-// Traces keep every current of every step: as many images at once as fit a quarter of a gigabyte.
+// Traces store the currents of every step: limits them to a quarter of a gigabyte.
 int64_t images_per_trace(const Network& network) {
   constexpr int64_t kFloats = 64 << 20;
   int64_t per_image = 0;

@@ -9,38 +9,39 @@
 
 namespace bntt {
 
-/// Equal bins from `low` to `high`; what lies outside is in the first and last.
+/// Equal bins from `low` to `high`; values outside are counted in the first and last bin.
 struct Histogram {
   double low = 0.0;
   double high = 1.0;
   std::vector<int64_t> counts;  ///< [bin]
 };
 
-/// The membrane as it is compared with the threshold, over images, neurons and active steps.
+/// The membrane potential that is compared with the threshold, over images, neurons and active
+/// steps.
 struct MembraneStatistics {
   double mean = 0.0;
   double deviation = 0.0;
   Histogram histogram;
 };
 
-/// How often a neuron with the effective threshold does what the real one does. Shares of
+/// How often a neuron with the effective threshold behaves like the real one, as fractions of
 /// neuron-steps with γ > 0.
 struct ThresholdAgreement {
-  double same = 0.0;            ///< both fire or both rest
-  double recall = 0.0;          ///< of the real spikes, those that it fires too; 0 without spikes
-  double precision = 0.0;       ///< of its spikes, those that are real; 0 without spikes
+  double same = 0.0;            ///< both fire or neither does
+  double recall = 0.0;          ///< share of the real spikes that it fires too; 0 without spikes
+  double precision = 0.0;       ///< share of its spikes that are real; 0 without spikes
   double predicted_rate = 0.0;  ///< its spikes per neuron-step
 };
 
-/// The paper's Section 3.3: a neuron without norm and with the threshold θ̃ = √(σ² + ε)/γ · θ on
-/// the real currents, free running with its own resets, against the real neuron.
+/// The paper's Section 3.3: compares the real neuron with one without norm and with the threshold
+/// θ̃ = √(σ² + ε)/γ · θ that receives the real currents and runs freely with its own resets.
 struct EffectiveThreshold {
-  double positive_gains = 0.0;  ///< share of channel-steps with γ > 0, where θ̃ means something
-  double spikes_elsewhere = 0.0;  ///< share of real spikes that fall where γ <= 0
+  double positive_gains = 0.0;    ///< share of channel-steps with γ > 0, for which θ̃ is defined
+  double spikes_elsewhere = 0.0;  ///< share of real spikes at channel-steps with γ <= 0
   double real_rate = 0.0;         ///< real spikes per neuron-step with γ > 0
-  std::vector<double> median;  ///< [active step]: θ̃ over channels with γ > 0; 0 where there is none
-  ThresholdAgreement paper;      ///< μ neglected, as the paper does
-  ThresholdAgreement with_mean;  ///< ũ integrates x − μ: only "γ and σ change slowly" is left
+  std::vector<double> median;  ///< [active step]: θ̃ over channels with γ > 0; 0 if there are none
+  ThresholdAgreement paper;    ///< μ neglected, as in the paper
+  ThresholdAgreement with_mean;  ///< ũ integrates x − μ: assumes only that γ and σ change slowly
 };
 
 struct StageActivity {
@@ -77,11 +78,11 @@ struct ActivityOptions {
   std::function<bool(int64_t images)> progress;
 };
 
-/// γ of a stage, which must have one: a histogram of each step, or one for all; common bins. What
-/// is not finite, in a run that diverged, is not counted.
+/// γ of a stage, which must have one: a histogram for each step, or one for all; common bins.
+/// Values that are not finite, in a run that diverged, are not counted.
 std::vector<Histogram> gain_histograms(const Network& network, std::size_t stage, int64_t bins);
 
-/// Throws Error for an ANN. The network's numbers do not change.
+/// Throws Error for an ANN. Does not change the network's numbers.
 ActivityStudy study_activity(Network& network, const Sample& sample,
                              const ActivityOptions& options = {});
 

@@ -6,8 +6,8 @@
 #include "analyse/robustness.h"
 #include "base/fields.h"
 
-/// How the results of the analyses are called in JSON, and the energy table in TOML. Keys are a
-/// contract with the programs that read them: add, never rename.
+/// The names of the analysis results in JSON, and of the energy table in TOML. Keys are a contract
+/// with the programs that read them: add, never rename.
 namespace bntt {
 
 constexpr auto enum_names(SampleExit) {

@@ -27,7 +27,8 @@ std::vector<std::vector<int64_t>> first_steps(const Network& network,
   return result;
 }
 
-/// A whole run of an image set cut back to its first steps: what stopping there would have counted.
+/// The counts of a whole run of an image set, cut back to its first steps, as if it had stopped
+/// there.
 Inference stopped_at(const Network& network, const Inference& whole, int64_t step) {
   const int64_t local = step - whole.trajectory.first_step + 1;
   Inference result;
@@ -78,7 +79,7 @@ class ExitAnalysis {
   }
 
  private:
-  /// The validation images through the network with some windows.
+  /// The validation images run through the network with some windows.
   struct Candidate {
     std::optional<double> window_threshold;
     Inference run;
@@ -122,15 +123,16 @@ class ExitAnalysis {
         const std::vector<bool> right = right_at(judged(unwindowed_), step);
         point.validation_accuracy = accuracy_of(right);
         point.validation_loss = against_whole(right).loss();
-        // With all steps it is the very network: there is nothing to be uncertain about.
+        // With all steps it is the same network, so there is no uncertainty.
         point.validation_loss_bound = step < study_.steps ? loss_bound(against_whole(right)) : 0.0;
       }
       study_.sweep.push_back(point);
     }
   }
 
-  /// Rows rise in threshold and fall in steps. They are tested in this order, which is known before
-  /// any image is seen, until the first fails: then all together are as certain as a single one.
+  /// Thresholds rise and steps fall from row to row. Rows are tested in this order, which is fixed
+  /// before any image is seen, until one fails: all of them together are then as certain as a
+  /// single test.
   void propose() {
     for (std::size_t i = 0; i < study_.sweep.size(); ++i) {
       const ExitPoint& point = study_.sweep[i];
@@ -149,8 +151,8 @@ class ExitAnalysis {
   PairedAnswers against_whole(const std::vector<bool>& right) const {
     return paired_answers(whole_right_, right);
   }
-  /// What a setting must keep within, if it is the best of `sequences` of settings, of which each
-  /// is tested in a fixed order: the chance of a mistake is divided among them.
+  /// The limit for a setting that is the best of `sequences` sequences of settings, each tested in
+  /// a fixed order: the probability of an error is divided among the sequences.
   LossLimit loss_limit(std::size_t sequences = 1) const {
     const double chance = (1.0 - kBoundConfidence) / static_cast<double>(sequences);
     return {whole_right_, options_.max_loss, 1.0 - chance};
@@ -172,7 +174,7 @@ class ExitAnalysis {
       const double accuracy = accuracy_of(right_at(judged(candidate), study_.steps));
       study_.window_sweep.push_back(
           {threshold, candidate.work.back() / whole_work_.back(), accuracy});
-      // Fewer than half of the answers of the whole network: steps further on only lose more.
+      // Less than half the accuracy of the whole network: later thresholds only lose more.
       if (accuracy < 0.5 * accuracy_of(whole_right_)) return;
       windowed_.push_back(std::move(candidate));
     }
@@ -198,7 +200,7 @@ class ExitAnalysis {
       ExitMethod both = *gamma;
       both.name = "gamma+confidence";
       both.sample_exit = SampleExit::confidence;
-      // The sequence of limits could have begun at any row.
+      // The sequence of limits could have started at any row.
       choose_samples(both, loss_limit(study_.sweep.size()));
     }
     choose_windows();
@@ -251,9 +253,9 @@ class ExitAnalysis {
     study_.methods.push_back(std::move(method));
   }
 
-  /// Windows, γ and confidence together: of all thresholds tried, the least work.
+  /// Windows, γ and confidence together: the setting with the least work of all that are tried.
   void choose_combined(const std::optional<ExitMethod>& gamma) {
-    // A sequence of limits for every window threshold, with all steps or begun at any row.
+    // One sequence of limits per window threshold and row, including the row with all steps.
     const LossLimit loss =
         loss_limit(std::max<std::size_t>(1, windowed_.size() * study_.sweep.size()));
     std::optional<ExitMethod> best;
@@ -287,10 +289,10 @@ class ExitAnalysis {
     return options;
   }
 
-  /// Rules that are the same have the same time, wherever they stand.
+  /// A rule that occurs several times is timed once.
   void measure_times() {
     std::vector<InferenceOptions> rules;
-    std::vector<std::vector<double*>> times;  // [rule]: where its time is wanted
+    std::vector<std::vector<double*>> times;  // [rule]: where its time is stored
     for (ExitPoint& point : study_.sweep) {
       rules.push_back({.steps = point.exit_step});
       times.push_back({&point.ms_per_image});
@@ -311,8 +313,8 @@ class ExitAnalysis {
     }
   }
 
-  /// Of each rule the shortest of a few runs: what else the machine does only ever adds. Rules take
-  /// turns, so that a slow minute affects all of them.
+  /// The shortest of a few runs of each rule, because other activity of the machine only adds time.
+  /// Rules take turns, so that a slow minute affects all of them.
   std::vector<double> shortest_ms(const std::vector<InferenceOptions>& rules) {
     constexpr int kRounds = 3;
     Sample timed = test_;
@@ -326,7 +328,7 @@ class ExitAnalysis {
     return shortest;
   }
 
-  /// Counts on the test images.
+  /// Runs a method on the test images and counts its work.
   void run_method(ExitMethod& method) {
     InferenceOptions options = options_of(method);
     options.count_work = true;

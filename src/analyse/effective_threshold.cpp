@@ -133,7 +133,7 @@ void StageReplay::add(const Sums& sums) {
 MembraneStatistics StageReplay::membrane() const {
   const auto samples = static_cast<double>(std::max<int64_t>(1, sums_.samples));
   const double mean = sums_.membrane / samples;
-  // Doubles over floats: what cancels here is far below the digits that are shown.
+  // Doubles computed from floats: the cancellation error is far below the digits that are shown.
   const double variance = std::max(0.0, sums_.squared / samples - mean * mean);
   return {mean, std::sqrt(variance), {low_, high_, sums_.histogram}};
 }

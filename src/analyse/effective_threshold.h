@@ -6,8 +6,8 @@
 
 namespace bntt {
 
-/// Recomputes the membranes of one hidden stage from the currents of traces, and runs the neuron of
-/// the effective threshold beside each. Fed batch by batch.
+/// Recomputes the membranes of one hidden stage from the currents of traces, and runs a neuron with
+/// the effective threshold beside each. Traces are added batch by batch.
 class StageReplay {
  public:
   StageReplay(const Network& network, std::size_t stage, int64_t bins);
@@ -15,8 +15,8 @@ class StageReplay {
   void add(const StageTrace& trace, int64_t batch);
 
   MembraneStatistics membrane() const;
-  /// Nothing for norms without running statistics, which have no fixed σ, and for stages of several
-  /// branches, which have no single one.
+  /// Empty for norms without running statistics, which have no fixed σ, and for stages with several
+  /// branches, which have no single σ.
   std::optional<EffectiveThreshold> effective_threshold() const;
 
  private:
@@ -25,7 +25,7 @@ class StageReplay {
     int64_t predicted = 0;
     int64_t same = 0;
   };
-  /// Of one image; images are added in order.
+  /// Sums of one image; images are added in order.
   struct Sums {
     double membrane = 0.0;
     double squared = 0.0;

@@ -18,7 +18,7 @@ struct TrueNorthTable {
   double reference_steps = 1000.0;
 };
 
-/// What operations cost: data, so that another process can be named.
+/// The cost of operations, kept as data so that other process technologies can be described.
 struct EnergyTable {
   std::string name = "unnamed";
   double mac_pj = 4.6;
@@ -26,9 +26,9 @@ struct EnergyTable {
   TrueNorthTable truenorth;
 };
 
-/// The table that is built in (energy/45nm.toml).
+/// The built-in table (energy/45nm.toml).
 EnergyTable default_energy_table();
-/// Keys that the text does not name keep the built-in values. Throws Error, beginning with
+/// Keys missing from the text keep their built-in values. Throws an Error that begins with
 /// `origin`.
 EnergyTable energy_table_from_toml(std::string_view text, const std::string& origin);
 
@@ -46,26 +46,26 @@ struct StageEnergy {
   double measured_pj = 0.0;  ///< accumulates · accumulate_pj + multiply_accumulates · mac_pj
 };
 
-/// This machine, for the images that were run.
+/// The cost on this machine, for the images that were run.
 struct CpuCost {
   int64_t images = 0;
   int64_t threads = 0;
   double ms_per_image = 0.0;
-  std::optional<double> joules_per_image;  ///< from RAPL's package counters, where readable
+  std::optional<double> joules_per_image;  ///< from RAPL's package counters, if readable
 };
 
 struct EnergyStudy {
   EnergyTable table;
-  bool spiking = true;  ///< false: an ANN, and all that concerns spikes is absent
+  bool spiking = true;  ///< false for an ANN; the fields about spikes are then absent
   int64_t images = 0;
   int64_t steps = 0;
   double accuracy = 0.0;
-  double spikes_per_image = 0.0;  ///< hidden neurons', not the encoder's
+  double spikes_per_image = 0.0;  ///< of hidden neurons, not of the encoder
   std::vector<StageEnergy> stages;
   double ann_pj = 0.0;                ///< E_ANN: the same chain as an ANN, one dense pass
   std::optional<double> paper_pj;     ///< E_SNN, the paper's form
-  std::optional<double> measured_pj;  ///< E_SNN, the work that really happened
-  std::optional<double> paper_ratio;  ///< E_ANN / E_SNN (Table 3); absent when nothing fired
+  std::optional<double> measured_pj;  ///< E_SNN, from the operations that were executed
+  std::optional<double> paper_ratio;  ///< E_ANN / E_SNN (Table 3); absent if nothing fired
   std::optional<double> measured_ratio;
   std::optional<double> truenorth;  ///< relative to the reference (Appendix E)
   CpuCost cpu;
@@ -80,7 +80,7 @@ struct EnergyOptions {
 EnergyStudy study_energy(const Network& network, const Sample& sample,
                          const EnergyOptions& options = {});
 
-/// The measured form per image, of any counted inference.
+/// The measured form per image, for any counted inference.
 double measured_pj(const Inference& inference, const EnergyTable& table);
 
 }  // namespace bntt

@@ -9,11 +9,11 @@
 namespace bntt {
 
 /// Dense-equivalent multiply-adds of one image up to each step: [step − first exit]. A constant
-/// input is worked on once.
+/// input is processed once.
 std::vector<double> work_until(const Network& network, const StepWindows& windows,
                                bool constant_input);
 
-/// Images of which each would be answered at some step, known without running them again.
+/// Images with their answers at every possible exit step, known without running them again.
 struct Judged {
   const Trajectory& trajectory;
   const std::vector<int64_t>& labels;
@@ -34,10 +34,11 @@ struct SampleOutcome {
 
   double accuracy() const { return accuracy_of(right); }
 };
-/// If each image stops as soon as its measure reaches the limit, at the latest after `last` steps.
+/// The outcome if each image stops as soon as its measure reaches the limit, at the latest after
+/// `last` steps.
 SampleOutcome outcome_of(const Judged& judged, SampleExit measure, double limit, int64_t last);
 
-/// What a rule may cost, and how sure that must be.
+/// The loss that a rule may cause, and the confidence with which it must stay below.
 struct LossLimit {
   const std::vector<bool>& whole;  ///< [image]: right with all steps
   double max_loss = 0.0;           ///< points
@@ -52,14 +53,14 @@ struct SampleChoice {
   double limit = 1.0;
   SampleOutcome outcome;
 };
-/// The lowest limit, of a grid of hundredths, that holds together with all above it: tested from
-/// the strictest on, and ended at the first that fails, the choice is as certain as a single test.
-/// None where even the strictest fails.
+/// The lowest limit, on a grid of hundredths, for which it and all higher limits pass. Limits are
+/// tested from the strictest on until one fails, which makes the choice as certain as a single
+/// test. Empty if even the strictest fails.
 std::optional<SampleChoice> choose_limit(const Judged& judged, SampleExit measure, int64_t last,
                                          const LossLimit& loss);
 
 /// Thresholds of layer_windows worth trying: each skips about an eighth more of the work than the
-/// one before.
+/// previous one.
 std::vector<double> window_thresholds(const Network& network, bool constant_input);
 
 }  // namespace bntt

@@ -92,7 +92,7 @@ double roundest_threshold(const std::optional<double>& above, const std::optiona
     const double candidate = (std::floor(*above * scale) + 1.0) / scale;
     if (candidate > *above && (!up_to || candidate <= *up_to)) return candidate;
   }
-  // Neighbours so near, or numbers so large, that decimals do not tell them apart.
+  // The bounds are so close, or the numbers so large, that no short decimal lies between them.
   return up_to ? *up_to : std::nextafter(*above, std::numeric_limits<double>::infinity());
 }
 

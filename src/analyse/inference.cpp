@@ -25,7 +25,7 @@ struct Answer {
   double margin = 0.0;
 };
 
-/// Of the softmax of scale · logits.
+/// Based on the softmax of scale · logits.
 Answer answer_of(std::span<const float> logits, float scale) {
   const auto largest = std::ranges::max_element(logits);
   double sum = 0.0;
@@ -56,7 +56,7 @@ Batch kept(const Batch& batch, std::span<const int64_t> images) {
   return result;
 }
 
-/// The images of one batch that are still running, and where they stood in it.
+/// The images of one batch that are still running, and their positions in it.
 class RunningBatch {
  public:
   RunningBatch(const Network& network, const Sample& sample, Batch batch, int64_t window,

@@ -8,8 +8,8 @@
 
 namespace bntt {
 
-/// One key per field under the field's name; absent optionals have no key; enums by name. The
-/// schema is that of analysis_fields.h, and docs/analyses.md explains every number.
+/// One key per field, with the field's name; absent optionals have no key; enums are written by
+/// name. analysis_fields.h has the schema, and docs/analyses.md explains every number.
 Json to_json(const ExitStudy& study);
 Json to_json(const ActivityStudy& study);
 Json to_json(const EnergyStudy& study);

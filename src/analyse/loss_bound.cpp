@@ -15,7 +15,8 @@ int64_t scaled(int64_t count, int64_t from, int64_t to) {
 
 }  // namespace
 
-// The largest term by logarithms, the others from their neighbours until they no longer matter.
+// Computes the largest term with logarithms and the others from their neighbours until they become
+// negligible.
 double binomial_at_most(int64_t count, int64_t samples, double share) {
   const auto n = static_cast<double>(samples);
   const auto k = static_cast<double>(count);
@@ -48,8 +49,8 @@ PairedAnswers paired_answers(const std::vector<bool>& whole, const std::vector<b
 
 double upper_share(int64_t count, int64_t samples, double confidence) {
   if (count >= samples) return 1.0;
-  // The tail falls as the share rises; below the share seen it is at least about a half. 60
-  // halvings are all the bits of a double.
+  // The tail falls as the share rises; below the observed share it is at least about one half. 60
+  // bisections reach the precision of a double.
   double low = static_cast<double>(count) / static_cast<double>(samples);
   double high = 1.0;
   for (int i = 0; i < 60; ++i) {
@@ -71,7 +72,7 @@ double loss_bound(const PairedAnswers& answers, double confidence) {
   const double most_lost = upper_share(answers.lost, answers.samples, confidence);
   const double up = most_lost - lost;
   const double down = gained - lower_share(answers.gained, answers.samples, confidence);
-  // Of two shares of one sample the one falls as the other rises.
+  // Two shares of one sample are negatively correlated: one falls as the other rises.
   const double odds = most_lost * gained / ((1.0 - most_lost) * (1.0 - gained));
   const double correlation = gained > 0.0 ? std::sqrt(std::min(1.0, odds)) : 0.0;
   const double reach = std::sqrt(up * up + down * down + 2.0 * correlation * up * down);

@@ -16,7 +16,7 @@
 namespace bntt {
 namespace {
 
-// Attacks keep the currents of every stage: as many images as fit a quarter of a gigabyte.
+// Attacks store the currents of every stage: limits them to a quarter of a gigabyte.
 int64_t images_per_attack(const Network& network) {
   constexpr int64_t kFloats = 64 << 20;
   int64_t per_image = 0;
@@ -50,7 +50,8 @@ void add_gradient(Network& network, const Batch& batch, const EncoderSpec& encod
   }
 }
 
-/// From the normalised pixel, which the encoder sees, to the pixel itself.
+/// Turns the gradient of the normalised pixel, which the encoder sees, into that of the pixel
+/// itself.
 void through_normalisation(const EncoderSpec& encoder, int64_t channels, Buffer<float>& gradient) {
   if (encoder.kind == EncoderKind::poisson_unsigned) return;
   for (int64_t i = 0; i < gradient.size(); ++i) {
@@ -131,7 +132,7 @@ class AttackRun {
     return 100.0 * images / static_cast<double>(std::max<int64_t>(1, study_.images));
   }
 
-  /// Until the end, `accuracy` and `loss` of a point are sums over images.
+  /// Until the end, `accuracy` and `loss` of a point hold sums over images.
   void run_batch(AttackCurve& curve, const Batch& batch, const Loss& clean) {
     Buffer<float> gradient;
     if (curve.kind == AttackKind::fgsm) {
@@ -160,7 +161,7 @@ class AttackRun {
     }
   }
 
-  // Steps of 2.5 times the radius in all, so that the edge is reached and can be left again.
+  // The steps add up to 2.5 times the radius, so that the edge can be reached and left again.
   void ascend(double radius, const Batch& clean, Batch& attacked) const {
     const double size = 2.5 * radius / static_cast<double>(options_.pgd_steps);
     for (int64_t k = 0; k < options_.pgd_steps; ++k) {
@@ -192,7 +193,7 @@ void add_noise(Batch& batch, double strength, uint64_t seed) {
   parallel_for(batch.size(), [&](int64_t image) {
     float* pixels = batch.images.data() + image * size;
     for (int64_t i = 0; i < size; ++i) {
-      // Box-Muller: each block of four numbers gives four normal ones.
+      // Box-Muller: each block of four random numbers gives four normally distributed ones.
       const auto bits =
           draw4(seed, Purpose::attack,
                 {.sample = batch.sample_ids[image], .block = static_cast<uint32_t>(i / 4)});

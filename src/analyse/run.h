@@ -14,15 +14,15 @@
 namespace bntt {
 
 struct OpenRunOptions {
-  std::optional<std::string> data;  ///< directory of the data set; otherwise the run's
+  std::optional<std::string> data;  ///< directory of the data set; default: that of the run
   RunWeights weights = RunWeights::best;
   bool need_validation = false;
-  int64_t limit = 0;  ///< keeps the first so many images of each split; 0: all
+  int64_t limit = 0;  ///< use only the first images of each split; 0: all
   std::optional<int64_t> seed;
   CacheOptions cache;  ///< of decoded samples
 };
 
-/// A trained run with its data, ready to be analysed.
+/// A trained run with its data, ready for analysis.
 struct OpenRun {
   RunConfig config;
   Network network;
@@ -30,7 +30,7 @@ struct OpenRun {
   EncoderSpec encoder;
   uint64_t seed = 1;
   SampleRange test;        ///< of data.test
-  SampleRange validation;  ///< of data.train; empty without need_validation or without a split
+  SampleRange validation;  ///< of data.train; empty without need_validation or a split
 };
 
 /// Throws Error unless the directory holds a run whose network fits its data set.
@@ -39,8 +39,8 @@ OpenRun open_run(const std::filesystem::path& directory, const OpenRunOptions& o
 /// False for an ANN.
 bool is_spiking(const Network& network);
 
-/// What an analysis looks at: images through a network. Refers to parts of an OpenRun (or of a
-/// test).
+/// The images of an analysis and the network they run through. Refers to parts of an OpenRun (or of
+/// a test).
 struct Sample {
   const ImageSet& images;
   SampleRange range;

@@ -22,7 +22,7 @@ ConfidenceInterval wilson_interval(int64_t count, int64_t samples) {
   const double centre = share + z2 / (2.0 * n);
   const double reach = kNormal95 * std::sqrt(share * (1.0 - share) / n + z2 / (4.0 * n * n));
   const double scale = 1.0 + z2 / n;
-  // The ends are 0 and 1 exactly where nothing or everything was counted.
+  // The ends are exactly 0 and 1 if nothing or everything was counted.
   return {count == 0 ? 0.0 : (centre - reach) / scale,
           count == samples ? 1.0 : (centre + reach) / scale};
 }

@@ -8,24 +8,24 @@
 
 namespace bntt {
 
-/// Weights that an input bit at each pixel of the map that a branch reads meets: [y, x]. A pixel at
-/// the border of a convolution meets fewer, one that pooling drops none; through the identity it
-/// meets one neuron.
+/// The number of weights that an input bit meets, for each pixel of the map that a branch reads:
+/// [y, x]. A pixel at the border of a convolution meets fewer, one that pooling drops meets none;
+/// through the identity a bit meets one neuron.
 std::vector<int64_t> fan_out(const BranchPlan& plan);
 
 /// Σ set bits · fan-out: [step], over the images of the train.
 std::vector<int64_t> accumulates_per_step(const std::vector<int64_t>& fan_out,
                                           const SpikeTrain& input);
 
-/// What each synapse did, summed over the images seen: [stage][step of the run].
+/// The work of each synapse, summed over the images seen: [stage][step of the run].
 struct SynapseWork {
-  std::vector<std::vector<int64_t>> frames;  ///< images whose synapse worked at this step
-  /// Set input bits times the weights that each really meets (fewer at the border of a map).
+  std::vector<std::vector<int64_t>> frames;  ///< images whose synapse was active at this step
+  /// Set input bits times the weights that each meets (fewer at the border of a map).
   std::vector<std::vector<int64_t>> accumulates;
-  /// Real-valued input: every weight of the frame, as a dense layer needs it. An input that is the
+  /// For real-valued input: every weight of the frame, as in a dense layer. An input that is the
   /// same at every step is counted once per branch, at the first step that uses it.
   std::vector<std::vector<int64_t>> multiply_accumulates;
-  std::vector<int64_t> input_spikes;  ///< [step]: the encoder's
+  std::vector<int64_t> input_spikes;  ///< [step]: spikes of the encoder
 
   /// Dense-equivalent multiply-adds: frames times the MACs of a frame.
   double dense_macs(const Network& network) const;
@@ -36,9 +36,9 @@ class WorkCounter {
  public:
   WorkCounter(const Network& network, const StepWindows& windows);
 
-  /// A new batch: a constant input is to be counted again.
+  /// Starts a new batch, in which a constant input is counted again.
   void begin_batch() { constants_counted_.clear(); }
-  /// `inputs` of the stage's branches.
+  /// `inputs` are those of the stage's branches.
   void count(std::size_t stage, int64_t first, const std::vector<const Signal*>& inputs);
 
   SynapseWork take() { return std::move(work_); }
