@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kNoLimit = 1e6;  // seconds
 
-/// What all workers of one density are given.
+/// Shared by all workers of one density.
 struct Files {
   explicit Files(const Workload& workload)
       : network(pack_network(workload)), images(pack_images(workload)) {}
@@ -24,7 +24,7 @@ struct Files {
   SharedFile images;
 };
 
-/// A worker and what it has answered so far.
+/// A worker and its answers so far.
 class Contender {
  public:
   Contender(const Options& options, const Files& files, Job job, bool torch, double limit)
@@ -56,7 +56,7 @@ class Contender {
     }
   }
 
-  /// Nothing when it was too slow.
+  /// Empty if it was too slow.
   std::optional<Timing> finish() {
     if (process_ == nullptr) return std::nullopt;
     report_ = process_->report(limit_).value_or(Json());
@@ -76,7 +76,7 @@ class Contender {
 
 using Contenders = std::vector<std::unique_ptr<Contender>>;
 
-/// In turn, so that a slow moment of the machine meets all of them.
+/// Contenders take turns, so that a slow moment of the machine affects all of them.
 void alternate(Contenders& contenders, int64_t repeats) {
   for (int64_t i = 0; i < repeats; ++i) {
     for (const auto& contender : contenders) contender->time_unit();
@@ -87,7 +87,7 @@ void take_report(Result& result, Contender& contender) {
   result.ours = contender.finish().value();
   result.density = contender.report().at("density").get<double>();
   read_fields(contender.report().at("stages"), result.stages, "worker");
-  // What no stage has a clock for, such as the allocation of memory.
+  // Time that no stage measures, such as the allocation of memory.
   double rest = result.ours.best_seconds();
   for (const StageCost& stage : result.stages) rest -= stage.seconds();
   result.stages.push_back(
@@ -103,14 +103,14 @@ std::vector<TorchVariant> variants_of(Kind kind, Precision precision) {
   return variants;
 }
 
-/// LibTorch's work does not depend on the density, so its best variant is looked for once per
+/// LibTorch's work does not depend on the density, so its best variant is searched for once per
 /// batch size.
 class TorchChoice {
  public:
   explicit TorchChoice(const Options& options) : options_(options) {}
 
   struct Chosen {
-    std::optional<TorchVariant> variant;  ///< nothing: all too slow, or not possible here
+    std::optional<TorchVariant> variant;  ///< empty: all too slow, or not possible here
     std::string why_none;
     double seconds = std::numeric_limits<double>::infinity();
   };
@@ -124,7 +124,7 @@ class TorchChoice {
                               : search(files, job, precision);
   }
 
-  /// bf16 that is emulated after all must not hold up the rest.
+  /// If bf16 turns out to be emulated, it must not delay the other measurements.
   double limit(const Files& files, const Job& job, Precision precision) {
     constexpr double kPatience = 4.0;
     constexpr double kStart = 60.0;
@@ -274,7 +274,7 @@ Report compare(const Options& options) {
     DensityFinder finder(workload, options.kind, workload.images.size());
     compare_batches(finder, options.batches);
   } else {
-    // Batch statistics, and with them the density, belong to a batch size.
+    // Batch statistics, and therefore the density, depend on the batch size.
     for (const int64_t batch : options.batches) {
       DensityFinder finder(workload, options.kind, batch);
       compare_batches(finder, std::span(&batch, 1));

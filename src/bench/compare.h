@@ -21,16 +21,16 @@ struct Options {
   int64_t threads = 1;
   Precision precision = Precision::fp32;  ///< of our training
   int64_t repeats = 3;
-  bool scaling = false;               ///< also with one thread, twice the steps, twice the batch
+  bool scaling = false;               ///< also time one thread, twice the steps, twice the batch
   std::filesystem::path own_program;  ///< runs OurEngine for the arguments "bench worker JOB"
   std::filesystem::path
       torch_program;  ///< runs LibTorch for the argument JOB; empty: no comparison
   std::function<void(const std::string&)> note = [](const std::string&) {};
 };
 
-/// One engine at one job.
+/// One engine running one job.
 struct Timing {
-  std::string variant;          ///< of LibTorch
+  std::string variant;          ///< for LibTorch
   std::vector<double> seconds;  ///< of each repeat
   int64_t images = 0;           ///< of each repeat
   int64_t peak_memory_bytes = 0;
@@ -50,8 +50,8 @@ struct Result {
   Timing ours;
   std::optional<Timing> torch_fp32;
   std::optional<Timing> torch_bf16;
-  std::string no_bf16;  ///< why there is none
-  /// Of the fastest repeat, with what lies outside the stages: together ours.best_seconds().
+  std::string no_bf16;  ///< why there is no bf16 timing
+  /// The fastest repeat, including time outside the stages: adds up to ours.best_seconds().
   std::vector<StageCost> stages;
 };
 
@@ -60,7 +60,7 @@ struct Report {
   std::string images_from;
   std::string break_even_from;
   std::vector<double> break_even;  ///< forward and weight gradient of every synapse
-  std::string dense_above;         ///< the same for the reader
+  std::string dense_above;         ///< the same as text
   std::vector<Result> results;
   std::vector<Result> scaling;  ///< the first result's job, then with one thread (if it had more),
                                 ///< twice the steps, twice the batch

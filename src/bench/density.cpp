@@ -27,7 +27,8 @@ Density from_counts(const Network& network, const std::vector<int64_t>& spikes, 
   return density;
 }
 
-/// Two points of the curve of log density over log factor, below and above the wanted one.
+/// A point on the curve of log density over log factor. The search keeps one below and one above
+/// the wanted density.
 struct Point {
   double factor;
   double error;  // log density − log wanted

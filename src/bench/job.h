@@ -12,11 +12,11 @@ namespace bntt::bench {
 
 enum class Kind { train, infer };
 
-/// How LibTorch is asked to do the same work.
+/// How LibTorch does the same work.
 enum class Layout { contiguous, channels_last };
 enum class Form {
-  folded,  ///< the steps of a stage are more batch, as in training
-  looped,  ///< the whole chain step by step
+  folded,  ///< the steps of a stage form one larger batch, as in training
+  looped,  ///< runs the whole chain step by step
 };
 
 struct TorchVariant {
@@ -29,7 +29,7 @@ struct TorchVariant {
 /// "channels-last, folded"
 std::string describe(const TorchVariant& variant, Kind kind);
 
-/// What one worker process times.
+/// The work that one worker process times.
 struct Job {
   Kind kind = Kind::train;
   int64_t batch = 32;
@@ -40,8 +40,8 @@ struct Job {
   TorchVariant torch;                     ///< only for the LibTorch worker
 };
 
-/// Images of one timed unit of work: a training step, or inference of so many batches that their
-/// images are several.
+/// Images of one timed unit of work: a training step, or inference of enough batches to cover
+/// several images.
 int64_t images_per_unit(Kind kind, int64_t batch);
 
 std::string to_json(const Job& job);

@@ -14,7 +14,7 @@
 namespace bntt::bench {
 namespace {
 
-// Half a second of trials: on a machine that does other work too, one of them will be undisturbed.
+// Half a second of trials: on a busy machine, at least one of them should be undisturbed.
 double best_seconds(const std::function<void()>& work) {
   using Clock = std::chrono::steady_clock;
   const auto end = Clock::now() + std::chrono::milliseconds(500);

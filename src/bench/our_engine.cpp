@@ -9,7 +9,7 @@
 namespace bntt::bench {
 namespace {
 
-/// Adds the seconds of its life.
+/// Adds the seconds of its lifetime.
 class Seconds {
  public:
   explicit Seconds(double& sum) : sum_(sum) {}
@@ -95,7 +95,7 @@ void OurEngine::infer() {
 }
 
 Json OurEngine::report() const {
-  // Of the fastest unit, whose rate is reported: means would not add up to it.
+  // From the fastest unit, whose rate is reported: means would not add up to it.
   std::vector<StageCost> stages = stage_costs(workload_.network, fastest_.stages, density_, input_,
                                               images_per_unit(job_.kind, job_.batch));
   const auto add = [&](const char* name, double seconds) {

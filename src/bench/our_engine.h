@@ -11,7 +11,7 @@
 namespace bntt::bench {
 
 /// Our training step (encoding, forward, loss, backward, SGD) or inference. The learning rate is
-/// zero: the work is the same, and every unit finds the same density.
+/// zero: the work is the same, and every unit has the same density.
 class OurEngine final : public Engine {
  public:
   explicit OurEngine(const Job& job);
@@ -28,11 +28,11 @@ class OurEngine final : public Engine {
   Job job_;
   Workload workload_;
   Sgd sgd_;
-  ChainState state_;  // of inference: weights are laid out once
+  ChainState state_;  // for inference: weights are packed once
   Density density_;
   Signal input_;  // of one batch
 
-  /// Where the time of a unit went.
+  /// How the time of a unit is divided.
   struct UnitSeconds {
     double whole = std::numeric_limits<double>::infinity();
     StageSeconds stages;

@@ -17,7 +17,7 @@ bool is_synapse(StagePhase phase) {
   return phase != StagePhase::neuron_forward && phase != StagePhase::neuron_backward;
 }
 
-/// What a branch reads.
+/// The input of a branch.
 struct Frames {
   int64_t count = 0;  // images times stored steps
   InputKind kind;
@@ -35,10 +35,10 @@ SynapseOperation operation_of(StagePhase phase) {
   }
 }
 
-/// Least traffic per neuron-step. Forward: the current is written by the synapse, read once by the
-/// neurons, which write a bit. Backward: the sums over the batch part it into two passes, each of
-/// which reads the current and a gradient and writes a gradient. Synapses read or write one float;
-/// where neurons take rows as they are made, nothing but bits is left.
+/// Minimum memory traffic per neuron-step. Forward: the synapse writes the current, the neurons
+/// read it once and write a bit. Backward: the sums over the batch divide it into two passes, each
+/// of which reads the current and a gradient and writes a gradient. Synapses read or write one
+/// float; if neurons read rows as soon as they are computed, only bits remain.
 double bytes_per_neuron_step(StagePhase phase, Precision precision) {
   constexpr double kFloat = 4.0;
   constexpr double kBit = 1.0 / 8.0;
@@ -62,13 +62,13 @@ struct BranchCost {
   Frames input;
   Arithmetic arithmetic = Arithmetic::fp32;
 
-  /// A spike behind a pool is walked like any other: a pooled place sees all of its window's.
+  /// Spikes before a pool are walked like any others: a pooled position sees all of its window's.
   double places() const {
     const kernels::PooledMap map = pool_of(plan);
     return input.density * static_cast<double>(map.pool_height * map.pool_width);
   }
-  /// Frames are judged one by one in forward: the way of the average frame. Gradients at the input
-  /// are real values.
+  /// The forward pass chooses a way per frame; this is the way for an average frame. For input
+  /// gradients the values are real.
   const SynapseWay& way(StagePhase phase) const {
     const SynapseOperation operation = operation_of(phase);
     const bool gradient = operation == SynapseOperation::input_gradient;

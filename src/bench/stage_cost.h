@@ -14,17 +14,17 @@ namespace bntt::bench {
 /// One kind of work of a stage, per timed unit.
 struct PhaseCost {
   std::string name;
-  std::string path;  ///< how it was done: walk, direct, ...; empty where there is no choice
+  std::string path;  ///< the way used: walk, direct, ...; empty if there is no choice
   double seconds = 0.0;
   double dense_flops = 0.0;   ///< if every zero were multiplied
-  double needed_flops = 0.0;  ///< of the path taken: a walk only touches what spikes
-  double bytes = 0.0;         ///< least traffic with memory
+  double needed_flops = 0.0;  ///< of the path taken: a walk only touches spikes
+  double bytes = 0.0;         ///< minimum memory traffic
 };
 
 struct StageCost {
   std::string name;
   double density = 0.0;        ///< of its neurons; 0 for the readout
-  double input_density = 0.0;  ///< of what it reads, before pooling
+  double input_density = 0.0;  ///< of its input, before pooling
   std::vector<PhaseCost> phases;
 
   double seconds() const;
@@ -32,15 +32,15 @@ struct StageCost {
 
 /// The roofline of a phase.
 struct Bound {
-  bool compute = true;   ///< else bandwidth
-  double of_peak = 0.0;  ///< least possible time over time taken
+  bool compute = true;   ///< limited by compute; otherwise by bandwidth
+  double of_peak = 0.0;  ///< minimum possible time divided by time taken
 };
 Bound bound_of(const PhaseCost& phase, const Machine& machine);
 
-/// What a clock saw of the stages, by their names.
+/// The times that a clock measured for the stages, by name.
 using StageSeconds = std::map<std::string, StageClock::Seconds>;
 
-/// Costs of the phases that took time; `seconds` were taken by `images` images.
+/// Costs of the phases that took time; `seconds` is the time for `images` images.
 std::vector<StageCost> stage_costs(const Network& network, const StageSeconds& seconds,
                                    const Density& density, const Signal& input, int64_t images);
 

@@ -11,7 +11,7 @@ namespace {
 
 void answer(const Json& json) { std::cout << json.dump() << std::endl; }
 
-// Not ru_maxrss: across exec it keeps the peak of the program that was there before.
+// Not ru_maxrss, which keeps the peak of the previous program across exec.
 int64_t peak_memory_bytes() {
   std::ifstream status("/proc/self/status");
   std::string word;

@@ -4,22 +4,22 @@
 
 namespace bntt::bench {
 
-/// Work that can be timed again and again.
+/// Work that can be timed repeatedly.
 class Engine {
  public:
   virtual ~Engine() = default;
   virtual void warm_up() = 0;
   virtual void run_unit() = 0;
-  /// What was seen meanwhile; an object.
+  /// What was measured meanwhile; a JSON object.
   virtual Json report() const = 0;
 };
 
-/// A worker's side of the talk with bntt bench: after warming up it says {"ready": true}; each line
-/// that comes in is answered by {"seconds": ...} of one unit, the end of input by the report, to
-/// which it adds "peak_memory_bytes" of its process.
+/// The worker's side of the protocol with bntt bench: after warming up it sends {"ready": true}; it
+/// answers each line of input with {"seconds": ...} of one unit, and the end of input with the
+/// report, to which it adds "peak_memory_bytes" of its process.
 void serve(Engine& engine);
 
-/// Instead of all that: {"error": sentence}.
+/// Sent instead if something fails: {"error": sentence}.
 void answer_error(const std::string& sentence);
 
 }  // namespace bntt::bench

@@ -62,7 +62,7 @@ WorkerProcess::WorkerProcess(const WorkerCommand& command)
     fail_by_system("socketpair");
   }
   socket_ = ends[0];
-  // The numbers that dup2 gives must not be taken by what is still to be copied.
+  // The targets of dup2 below must not be descriptors that are still to be duplicated.
   constexpr int kFirstFree = 10;
   const int end = fcntl(ends[1], F_DUPFD_CLOEXEC, kFirstFree);
   const int network = fcntl(command.network->descriptor(), F_DUPFD_CLOEXEC, kFirstFree);

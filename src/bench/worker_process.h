@@ -12,7 +12,7 @@
 
 namespace bntt::bench {
 
-/// Bytes that a worker can open as a file, without a place on disk.
+/// Bytes that a worker can open as a file without storing them on disk.
 class SharedFile {
  public:
   explicit SharedFile(std::span<const uint8_t> bytes);
@@ -31,14 +31,14 @@ struct WorkerCommand {
   std::vector<std::string> arguments;
   const SharedFile* network = nullptr;  ///< the worker opens kNetworkFile
   const SharedFile* images = nullptr;   ///< and kImagesFile
-  /// OpenMP's default way of waiting, not the one that bntt chooses for itself.
+  /// OpenMP's default wait policy instead of the one that bntt sets for itself.
   bool default_waiting = false;
 };
 
 inline constexpr const char* kNetworkFile = "/proc/self/fd/3";
 inline constexpr const char* kImagesFile = "/proc/self/fd/4";
 
-/// A process that serves (bench/worker.h). It is killed if it is left behind.
+/// A process that runs serve() (bench/worker.h). The destructor kills it if it is still running.
 class WorkerProcess {
  public:
   explicit WorkerProcess(const WorkerCommand& command);
@@ -46,8 +46,8 @@ class WorkerProcess {
   WorkerProcess& operator=(const WorkerProcess&) = delete;
   ~WorkerProcess();
 
-  /// Each returns nothing when the answer takes longer than `limit` seconds, and throws Error when
-  /// the worker failed.
+  /// Each returns false or empty if the answer takes longer than `limit` seconds, and throws Error
+  /// if the worker failed.
   bool ready(double limit);
   std::optional<double> seconds_of_unit(double limit);
   /// Ends the input and waits for the report.

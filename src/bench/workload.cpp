@@ -76,7 +76,7 @@ OpenedImages find_images(const std::string& directory, int64_t count) {
   }
 }
 
-/// The first images, again from the start where the set is too small.
+/// The first images, repeated from the start if the set is too small.
 Batch first_images(const ImageSet& set, int64_t count) {
   if (set.size() == 0) fail("bench: the data set holds no images");
   Batch batch{.shape = set.shape, .images = Buffer<float>(count * set.shape.size())};
@@ -100,7 +100,7 @@ NetworkSpec with_momentum_one(NetworkSpec spec) {
   return spec;
 }
 
-/// The same numbers under a spec that differs in nothing that shapes them.
+/// The same numbers with a spec that has the same shapes.
 Network rebuild(const Network& network, NetworkSpec spec) {
   Network rebuilt(std::move(spec), kSeed);
   for (std::size_t i = 0; i < network.parameters().size(); ++i) {

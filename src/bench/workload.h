@@ -17,10 +17,10 @@ struct WorkloadOptions {
   std::string model = "vgg9";
   int64_t steps = 25;
   double width = 1.0;
-  std::string run;   ///< a run's network instead of a fresh one
-  std::string data;  ///< directory of the images; empty: what is installed, or noise
+  std::string run;   ///< use the network of this run instead of a fresh one
+  std::string data;  ///< directory of the images; empty: an installed data set, or noise
   int64_t images = 32;
-  BreakEvenSource break_even = BreakEvenSource::formula;  ///< unless a run says it
+  BreakEvenSource break_even = BreakEvenSource::formula;  ///< unless a run specifies it
 };
 
 /// A network and the images that it is timed on: the same for every engine.
@@ -28,12 +28,12 @@ struct Workload {
   Network network;
   Batch images;
   EncoderSpec encoder;
-  std::string images_from;           ///< for the reader: "cifar10", "seeded noise"
-  std::string break_even_from = {};  ///< for the reader: "formula", "timed", "the run"
+  std::string images_from;           ///< for display: "cifar10", "seeded noise"
+  std::string break_even_from = {};  ///< for display: "formula", "timed", "the run"
 };
 
-/// Every norm of the network takes over the statistics of each batch whole, so that one forward
-/// pass in batch form calibrates the running statistics.
+/// Every norm of the network fully adopts the statistics of each batch, so that one forward pass in
+/// batch mode calibrates the running statistics.
 Workload make_workload(const WorkloadOptions& options);
 
 /// Images [first, first + count).
@@ -41,7 +41,8 @@ Batch slice(const Batch& images, int64_t first, int64_t count);
 
 inline constexpr uint64_t kSeed = 1;
 
-/// As files for the workers; the break-even table of the convolutions goes with the images.
+/// Packs the workload as files for the workers; the convolutions' break-even table is stored with
+/// the images.
 std::vector<uint8_t> pack_network(const Workload& workload);
 std::vector<uint8_t> pack_images(const Workload& workload);
 Workload unpack_workload(const std::string& network_file, const std::string& images_file);
