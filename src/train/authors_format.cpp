@@ -52,7 +52,7 @@ void expect_expressible(const Network& network) {
   }
 }
 
-/// The parameter or statistic of that name.
+/// The parameter or statistic with the given name.
 template <typename Numbers>
 auto named(Numbers& numbers, const std::string& name) {
   const auto found =
@@ -70,7 +70,7 @@ std::span<const float> row(const Buffer<float>& values, int64_t step, int64_t ch
                                static_cast<std::size_t>(channels));
 }
 
-/// Takes tensors out of a file by name, and knows at the end which were not asked for.
+/// Reads tensors of a file by name, and reports at the end those that were not used.
 class TensorPicker {
  public:
   TensorPicker(const TensorFile& file, const std::string& origin) : file_(file), origin_(origin) {

@@ -11,14 +11,14 @@ namespace bntt {
 /// their models cannot express (a norm other than BNTT, a normalised readout).
 TensorFile to_authors_format(const Network& network);
 
-/// The way back: fills a network of the same shapes. Throws Error, beginning with `origin`, for
-/// missing, superfluous and misshapen tensors.
+/// The reverse: fills a network of the same shapes. Throws an Error that begins with `origin` for
+/// missing, unexpected and misshapen tensors.
 void from_authors_format(const TensorFile& file, const std::string& origin, Network& network);
 
-/// Whether the tensors have the authors' names, rather than ours.
+/// Whether the tensors have the authors' names instead of ours.
 bool has_authors_names(const TensorFile& file);
 
-/// What the tensors tell of the network they belong to.
+/// What the tensors reveal about the network they belong to.
 struct AuthorsModelShape {
   int64_t input_channels = 0;
   int64_t first_channels = 0;  ///< of conv1

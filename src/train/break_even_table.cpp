@@ -47,7 +47,7 @@ std::string key_of(const BranchPlan& plan) {
   return key;
 }
 
-/// Holds the file for this process alone while it is read and written.
+/// Locks the file for this process while it is read and written.
 class FileLock {
  public:
   FileLock(const fs::path& path, const std::function<void()>& waiting)
@@ -149,7 +149,7 @@ std::vector<BreakEven> machine_break_even(const std::vector<StagePlan>& stages,
     try {
       write_text_atomically(file, table.dump(1) + "\n");
     } catch (const Error&) {
-      // A read-only home: the run keeps its values in run.toml all the same.
+      // The home directory is read-only: the run still stores its values in run.toml.
     }
   }
   return result;

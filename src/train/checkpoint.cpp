@@ -75,7 +75,7 @@ TrainPosition unpack_training(const TensorFile& file, const std::string& origin,
                               const Network& network, Optimizer& optimizer) {
   const TrainPosition position =
       position_from_text(model_metadata(file, kPositionKey, origin), origin);
-  // Everything is read before anything is set: a refused file changes nothing.
+  // Everything is read before anything is set, so that a rejected file changes nothing.
   std::vector<Optimizer::Memory> memories;
   for (const Optimizer::Memory& memory : optimizer.memories()) {
     Optimizer::Memory& read = memories.emplace_back(Optimizer::Memory{.prefix = memory.prefix});
@@ -102,8 +102,8 @@ bool is_run_file(std::string_view name) {
 }
 
 void save_checkpoint(const RunPaths& paths, const TensorFile& file) {
-  // The new one is whole on disk before the old ones change their names: a full disk costs neither
-  // of them.
+  // The new checkpoint is completely on disk before the old ones are renamed, so that a full disk
+  // destroys none of them.
   const auto keep_previous = [&] {
     if (std::filesystem::exists(paths.checkpoint())) {
       replace_with_link(paths.checkpoint(), paths.previous());

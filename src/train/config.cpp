@@ -150,7 +150,7 @@ void visit_fields(Visitor& visit, RunConfig& config) {
 
 namespace {
 
-// What no single field shows.
+// Checks that involve more than one field.
 void check_schedule(const RunConfig& config, const std::string& origin) {
   const TrainConfig& train = config.train;
   const std::vector<double>& drops = train.drops;
@@ -174,7 +174,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
 }
 
-// A shell takes quotes away, so a word that is no TOML value was meant as a string.
+// A shell strips quotes, so a word that is not a TOML value was meant as a string.
 Json value_of(std::string_view text, const std::string& origin) {
   try {
     Json parsed = parse_toml("value = " + std::string(text), origin);
@@ -196,7 +196,7 @@ std::vector<std::string> split_at_dots(std::string_view key) {
   return parts;
 }
 
-// Every key of the sections, as model.width.
+// Every key of the sections, in the form model.width.
 std::vector<std::string> dotted_keys() {
   std::vector<std::string> keys;
   RunConfig config;  // settings without a value would not be written
@@ -232,7 +232,8 @@ void refuse_unknown_setting(const std::string& key, const std::vector<std::strin
   fail("{}: unknown key '{}'{}", origin, excerpt(key), suggestion);
 }
 
-// Of a file: a name of another tool is answered with ours, not with the one that is spelt alike.
+// For files: if the key is another tool's name for a setting, suggest ours instead of the key with
+// the most similar spelling.
 void refuse_foreign_names(const Json& sections, const std::string& origin) {
   const std::vector<std::string> known = dotted_keys();
   for (const auto& [section, settings] : sections.items()) {
@@ -373,7 +374,7 @@ void set_thresholds(const std::vector<float>& thresholds, NetworkSpec& spec) {
 
 namespace {
 
-/// Where dropout differs from stage to stage.
+/// Sets dropout where it differs from stage to stage.
 void set_dropout(const ModelConfig& model, NetworkSpec& spec) {
   const auto is_pool = [](const StageSpec& stage) {
     return std::holds_alternative<AvgPool>(stage) || std::holds_alternative<SumPool>(stage) ||
@@ -392,7 +393,8 @@ void set_dropout(const ModelConfig& model, NetworkSpec& spec) {
   }
 }
 
-/// Bins end when a recording does: no step of one stands for the same step of another.
+/// Recordings have different numbers of bins, so a step of one does not correspond to the same step
+/// of another.
 void expect_no_step_rows(const NetworkSpec& spec) {
   for (const StagePlan& plan : plan_stages(spec)) {
     for (const BranchPlan& branch : plan.branches) {

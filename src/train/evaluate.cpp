@@ -93,8 +93,8 @@ Evaluation evaluate(const Network& network, const ImageSet& images, SampleRange 
   result.stopped = stops_of(options, result.steps);
   expect_frames(images, result.active_steps);
   const int64_t window = std::min(result.active_steps, kStepsPerWindow);
-  // The first synapse of a constant input then runs once, but for all images of a batch together:
-  // few, so that they stay in cache.
+  // The first synapse of a constant input then runs once, for all images of a batch together; a
+  // small batch keeps them in cache.
   const bool same_input =
       options.encoder.kind == EncoderKind::direct && result.active_steps > window;
   constexpr int64_t kImagesTogether = 16;

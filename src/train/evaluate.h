@@ -16,16 +16,16 @@ struct EvaluateOptions {
   EncoderSpec encoder;
   uint64_t seed = 1;
   int64_t steps = 0;  ///< of the run; 0: all of the spec's
-  /// Steps of the run after which the images are judged too, in any order.
+  /// Steps of the run after which the images are evaluated as well, in any order.
   std::vector<int64_t> at_steps;
-  /// Called after every batch with the images done; a true answer stops.
+  /// Called after every batch with the number of images done; stops if it returns true.
   std::function<bool(int64_t)> progress;
 };
 
-/// Hidden neurons' spikes, not the encoder's.
+/// Spikes of hidden neurons, not of the encoder.
 double spikes_per_image(const Activity& activity);
 
-/// What the images say when they are stopped after some steps.
+/// The result if the images are stopped after some steps.
 struct StoppedEvaluation {
   int64_t steps = 0;  ///< of the run
   LossSums sums;
@@ -45,16 +45,16 @@ struct Evaluation {
   std::vector<double> density(const Network& network) const;
 };
 
-/// Throws Error, beginning with `run` and with what each of the two has, unless the network takes
-/// images of this size in so many classes.
+/// Throws an Error that begins with `run` and gives the values of both sides unless the network
+/// takes images of this size with this number of classes.
 void expect_fitting_data(const NetworkSpec& spec, const ImageSet& images, const std::string& run,
                          const std::string& dataset);
 
-/// Throws Error when event recordings have fewer frames than the network has active steps.
+/// Throws Error if event recordings have fewer frames than the network has active steps.
 void expect_frames(const ImageSet& images, int64_t steps);
 
-/// Every image of the range, in evaluation form. What an image gets does not depend on the batch it
-/// is in. Takes the steps by windows of kStepsPerWindow.
+/// Evaluates every image of the range. The result for an image does not depend on its batch.
+/// Processes the steps in windows of kStepsPerWindow.
 Evaluation evaluate(const Network& network, const ImageSet& images, SampleRange range,
                     const EvaluateOptions& options);
 

@@ -14,7 +14,7 @@ struct FirstStage {
   NeuronSpec neuron;
 };
 
-/// What the stages have, as their first one says it.
+/// The norm and the neurons of the stages, taken from the first one.
 FirstStage first_stage(const RunConfig& config) {
   FirstStage result;
   if (!config.network) {

@@ -6,11 +6,11 @@
 
 namespace bntt {
 
-/// What a run is an instance of, in words: so that two runs are not taken for the same.
+/// The method of which a run is an instance, in words, so that different runs can be told apart.
 struct MethodRecord {
-  std::string name;      ///< as the settings have it, or what the network is
-  std::string source;    ///< the publication; empty: not named
-  std::string settings;  ///< what sets it apart from others
+  std::string name;      ///< as in the settings, or the kind of network
+  std::string source;    ///< the publication; empty: not given
+  std::string settings;  ///< what distinguishes it from others
 };
 MethodRecord method_of(const RunConfig& config);
 

@@ -14,7 +14,7 @@ std::vector<Json> read_metrics(const RunPaths& paths, const std::string& kind) {
   std::istringstream text(read_text(paths.metrics(), kLimit));
   std::string line;
   for (int64_t number = 1; std::getline(text, line); ++number) {
-    // A run that was killed may have left half a line; resuming cuts it off.
+    // A run that was killed may have left an incomplete line; resuming removes it.
     if (text.eof()) break;
     Json json = parse_json(line, fmt::format("{}:{}", paths.metrics().string(), number));
     if (!json.is_object() || !json.contains("kind")) {

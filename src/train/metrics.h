@@ -7,7 +7,7 @@
 
 namespace bntt {
 
-/// The lines of metrics.jsonl whose "kind" is the one named: step, epoch or test.
+/// The lines of metrics.jsonl with this "kind": step, epoch or test.
 std::vector<Json> read_metrics(const RunPaths& paths, const std::string& kind);
 
 }  // namespace bntt

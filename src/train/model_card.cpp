@@ -9,7 +9,7 @@
 namespace bntt {
 namespace {
 
-/// `own`: of the data set itself.
+/// `own` are those of the data set itself.
 ChannelStatistics statistics_for(const DataConfig& config, const ChannelStatistics& own,
                                  int64_t channels) {
   ChannelStatistics statistics =
@@ -37,13 +37,13 @@ InputSpec input_of(const RunConfig& config, EncoderSpec encoder) {
 }
 
 TrainingRecord record_of(RunConfig config) {
-  // Where the data lie and how often files are written say nothing about the model.
+  // The location of the data and how often files are written are not properties of the model.
   config.data.dir.clear();
   config.run = {};
   return {.data = config.data.name, .settings = to_toml(config)};
 }
 
-/// From the settings of a run whose files were written by version 0.1.
+/// Built from the settings of a run whose files were written by version 0.1.
 ModelCard old_run_card(const std::filesystem::path& file, const Network& network) {
   const RunPaths paths{file.parent_path()};
   if (!std::filesystem::exists(paths.settings())) {

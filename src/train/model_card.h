@@ -7,21 +7,21 @@
 
 namespace bntt {
 
-/// What the files of a run say of its model before training.
+/// The card of a run's model before training.
 ModelCard card_of(const RunConfig& config, const DatasetSplits& data);
 
-/// The same as far as it is known without the data. Throws Error where the settings say nothing of
-/// the normalisation and the data set's is not known without its files.
+/// The same, as far as it is known without the data. Throws Error if the settings do not give the
+/// normalisation and that of the data set is not known without its files.
 ModelCard card_of_settings(const RunConfig& config, const Network& network);
 
 /// The encoder of a run for a data set.
 EncoderSpec encoder_for(const RunConfig& config, const DatasetSplits& data);
 
-/// Gives the labels of the data the meaning that they have in a run's model. Throws Error,
-/// beginning with `origin`, unless shape and classes are the network's.
+/// Maps the labels of the data to those of a run's model. Throws an Error that begins with `origin`
+/// unless shape and classes are those of the network.
 void fit_data_to_model(const RunModel& model, const std::string& origin, const std::string& name,
                        DatasetSplits& data);
-/// What the model's file says; for files of version 0.1, what the run's settings say.
+/// As given in the model's file; for files of version 0.1, as in the run's settings.
 EncoderSpec encoder_for(const RunModel& model, const RunConfig& config, const DatasetSplits& data);
 
 }  // namespace bntt

@@ -27,8 +27,8 @@ std::string owner_of(int file) {
   return text.empty() ? "another process" : "process " + text;
 }
 
-// The owner removes the file before it gives up the lock: a lock on a file that no longer has the
-// name is worth nothing.
+// The owner deletes the file before it releases the lock, so a lock on a file that no longer has
+// this name protects nothing.
 bool has_the_name(int file, const fs::path& path) {
   struct stat opened {};
   struct stat named {};
@@ -52,14 +52,14 @@ RunLock::RunLock(const fs::path& directory) : path_(RunPaths{directory}.lock()) 
   while (true) {
     Descriptor file(::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
     if (file.get() < 0) fail("{}: cannot be created: {}", path_.string(), system_message());
-    // A file system without locks gives no protection, but no reason to refuse either.
+    // A file system without locks offers no protection, but that is no reason to fail.
     if (::flock(file.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
       fail("{}: {} is working on this run; wait for it to end, or choose another directory",
            directory.string(), owner_of(file.get()));
     }
     if (!has_the_name(file.get(), path_)) continue;
     const std::string owner = fmt::format("{}\n", ::getpid());
-    // Not knowing the owner would only make the others' message poorer.
+    // If the owner cannot be written, other processes only get a less specific message.
     if (::ftruncate(file.get(), 0) == 0) write_all(file.get(), owner.data(), owner.size());
     file_ = std::move(file);
     remove_temporaries(directory);

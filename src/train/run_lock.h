@@ -7,13 +7,13 @@
 
 namespace bntt {
 
-/// One process owns a run directory while it trains there. The lock is the kernel's, on the file
-/// run.lock, so it ends with its process, however that ends; the file only tells who holds it.
+/// One process owns a run directory while it trains there. The kernel holds the lock, on the file
+/// run.lock, so it ends with the process, however that ends; the file only says who holds it.
 class RunLock {
  public:
   RunLock() = default;  ///< holds nothing
-  /// Throws Error, naming the process, when another one holds the directory, which must be there.
-  /// What a killed owner left half-written is removed.
+  /// Throws an Error that names the process if another one holds the directory, which must exist.
+  /// Removes files that a killed owner left incomplete.
   explicit RunLock(const std::filesystem::path& directory);
   RunLock(RunLock&&) noexcept = default;
   RunLock& operator=(RunLock&& other) noexcept {

@@ -37,11 +37,11 @@ void expect_room_for_run(const RunPaths& paths, bool may_exist) {
     fail("{}: already holds a run: continue it with --resume, or choose another directory",
          paths.directory.string());
   }
-  if (has_run) return;  // who keeps notes beside a run may
+  if (has_run) return;  // other files beside a run are allowed
   for (fs::directory_iterator entry(paths.directory, error), end; !error && entry != end;
        entry.increment(error)) {
     const std::string name = entry->path().filename().string();
-    // The output of this very command may go into a log there.
+    // The output of this command itself may be redirected to a log there.
     const bool harmless = name.starts_with('.') || name.ends_with(".log") || name.ends_with(".txt");
     if (!is_run_file(name) && !harmless) {
       fail("{}: holds '{}', which is not a run's, expected a new or empty directory",
@@ -68,7 +68,7 @@ std::string lasting_settings(const RunConfig& config) {
 void expect_unedited_settings(const RunPaths& paths, const std::string& of_checkpoint) {
   if (of_checkpoint.empty() || !fs::exists(paths.settings())) return;
   const std::string origin = paths.checkpoint().string() + ": settings";
-  // Through the settings themselves: a checkpoint from before a setting existed has its default.
+  // Parsed as settings, so that a setting newer than the checkpoint gets its default.
   const std::string before = lasting_settings(config_from_toml(of_checkpoint, origin));
   const std::string now = lasting_settings(read_run_settings(paths));
   const std::string difference =

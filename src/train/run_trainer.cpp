@@ -80,7 +80,7 @@ RunTrainer::RunTrainer(RunConfig config, const DatasetSplits& data, RunPaths pat
   const auto* given = std::get_if<std::vector<double>>(&config_.train.break_even);
   if (given == nullptr || given->empty()) {
     config_.train.break_even = break_even_values(network_.break_even());
-    card_ = card_of(config_, data_);  // whose settings have the numbers too
+    card_ = card_of(config_, data_);  // its settings contain the numbers too
   }
   if (!lock_.held()) {
     expect_room_for_run(paths_, resume);
@@ -129,8 +129,8 @@ void RunTrainer::expect_epochs_left() const {
   }
 }
 
-// Another number of images means other batches: the run would not go on where it stopped, or would
-// look for a batch that is not there.
+// A different number of images means different batches: the run would not continue where it
+// stopped, or would look for a batch that does not exist.
 void RunTrainer::expect_same_images(const std::string& origin) const {
   const int64_t images = data_.train.size();
   if (position_.images > 0 && position_.images != images) {
@@ -171,7 +171,7 @@ TrainEnd RunTrainer::run(const TrainHooks& hooks) {
       if (stop && position_.epoch < config_.train.epochs) return TrainEnd::stopped;
     }
   }
-  if (!std::filesystem::exists(paths_.checkpoint())) save();  // a run of no epochs
+  if (!std::filesystem::exists(paths_.checkpoint())) save();  // a run of zero epochs
   return TrainEnd::finished;
 }
 

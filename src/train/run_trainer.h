@@ -39,7 +39,7 @@ struct EpochReport {
   bool best = false;
 };
 
-/// Functions that report progress, and one that ends training; all optional.
+/// Callbacks that report progress, and one that stops training; all optional.
 struct TrainHooks {
   std::function<void(const StepReport&)> step;
   std::function<void(const EpochReport&)> epoch;
@@ -47,32 +47,32 @@ struct TrainHooks {
   std::function<bool()> stop;
 };
 
-/// One run in its directory: trains, logs, validates and checkpoints. Whatever happens between two
+/// One run in its directory: trains, logs, validates and writes checkpoints. Everything between two
 /// checkpoints can be repeated: a resumed run writes the same bytes as one that never stopped.
 class RunTrainer {
  public:
   /// A new run writes run.toml; with `resume`, the run continues from its checkpoint, if it has
-  /// one. It may go on with another number of epochs: the learning rate of each step that is left
-  /// is then the one of a run of that many, and run.toml gets the new number. The run belongs to
-  /// this process until the trainer's end; `lock` is its lock where the caller has it already.
-  /// Throws Error if another process has it, if the directory holds a run and `resume` is false,
-  /// and if it holds something else.
+  /// one. It may continue with a different number of epochs: the remaining steps then have the
+  /// learning rates of a run of that length, and run.toml gets the new number. This process owns
+  /// the run during the trainer's lifetime; `lock` is its lock if the caller already holds it.
+  /// Throws Error if another process owns the run, if the directory holds a run and `resume` is
+  /// false, and if it holds something else.
   RunTrainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bool resume,
              RunLock lock = {});
 
   const Network& network() const { return network_; }
   const TrainPosition& position() const { return position_; }
-  /// What the run took from the network that train.from names; nothing for a resumed run.
+  /// What the run took from the network given by train.from; empty for a resumed run.
   const std::optional<TakenNumbers>& taken() const { return taken_; }
   int64_t steps_per_epoch() const;
 
-  /// Runs to the last epoch or until the hook says stop; either way leaves a checkpoint. Throws
-  /// TrainingDiverged when the loss, a weight or a running statistic is no longer finite; the
-  /// checkpoint of before stays.
+  /// Runs to the last epoch or until the hook stops it; writes a checkpoint in both cases. Throws
+  /// TrainingDiverged if the loss, a weight or a running statistic is no longer finite; the
+  /// previous checkpoint is kept.
   TrainEnd run(const TrainHooks& hooks);
 
-  /// The weights that validation chose (the last ones without validation), on the test images;
-  /// logged.
+  /// Evaluates the weights that validation chose (the last ones without validation) on the test
+  /// images and logs the result.
   Evaluation test(const TrainHooks& hooks);
 
  private:
@@ -81,8 +81,7 @@ class RunTrainer {
   void expect_same_images(const std::string& origin) const;
   void expect_same_classes(const ModelCard& begun, const std::string& origin) const;
   void expect_epochs_left() const;
-  /// A run whose numbers are not finite cannot recover, and its checkpoint could not
-  /// be read.
+  /// A run whose numbers are not finite cannot recover, and its checkpoint would be unreadable.
   [[noreturn]] void fail_as_diverged(const NonFinite& diverged) const;
   void train_batch(const Batch& batch, const TrainHooks& hooks);
   void finish_epoch(const TrainHooks& hooks);
@@ -103,7 +102,7 @@ class RunTrainer {
   std::optional<LineLog> metrics_;
 };
 
-/// Mean γ of each step (one entry where the steps share it), of a stage that has γ.
+/// Mean γ of each step (one entry if the steps share it) for a stage that has γ.
 std::vector<double> mean_gain(const Network& network, std::size_t stage);
 
 }  // namespace bntt

@@ -25,8 +25,8 @@ double learning_rate_at(const TrainConfig& train, int64_t step, int64_t steps_pe
 
 namespace {
 
-/// Where a schedule that changes by steps gets a new rate; of one that changes all the time, four
-/// places on the rest of the way.
+/// The steps at which a stepwise schedule changes its rate; for one that changes continuously, four
+/// points of the remaining steps.
 std::vector<int64_t> changes_after(const TrainConfig& train, int64_t step, int64_t all_steps) {
   std::vector<int64_t> changes;
   if (train.schedule == "steps") {

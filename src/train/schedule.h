@@ -13,14 +13,14 @@ LearningRateOptions learning_rate_options(const TrainConfig& train);
 /// The learning rate of a training step of the run, counted from 0.
 double learning_rate_at(const TrainConfig& train, int64_t step, int64_t steps_per_epoch);
 
-/// A stretch of training steps and its learning rate: during a warm-up the one at its end, of a
-/// schedule that changes all the time the one at its beginning.
+/// A range of training steps and its learning rate: during a warm-up the rate at its end, for a
+/// schedule that changes continuously the rate at its beginning.
 struct RateStretch {
   int64_t first_step = 0;
   double learning_rate = 0.0;
 };
 
-/// The rates of the steps from `step` on, in order. Empty when none is left.
+/// The rates of the steps from `step` on, in order. Empty if none are left.
 std::vector<RateStretch> rates_from(const TrainConfig& train, int64_t step,
                                     int64_t steps_per_epoch);
 

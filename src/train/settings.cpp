@@ -22,7 +22,7 @@ struct Meaning {
   std::string_view symbol = {};
 };
 
-// One plain sentence for each key; a test fails when one is missing, or left over.
+// One plain sentence for each key; a test fails if one is missing or left over.
 constexpr Meaning kMeanings[] = {
     {"method",
      "What the run is an instance of, for those who compare runs; nothing follows from it."},
@@ -305,8 +305,8 @@ std::vector<KindInfo> without_meanings(const std::vector<std::string>& names) {
   return kinds;
 }
 
-// The tables that the names of a setting come from, where they say more than the name or where the
-// parser leaves the check to those who look the name up.
+// The tables that list a setting's names, if they explain more than the name or if the parser
+// leaves the check to the code that looks the name up.
 std::vector<KindInfo> kinds_of(const std::string& key, const std::vector<std::string>& names) {
   if (key == "model.norm" || key == "model.readout_norm" || key == "norm.kind") return norm_kinds();
   if (key == "model.neuron" || key == "neuron.kind") return neuron_kinds();

@@ -35,7 +35,7 @@ class NumberTransfer {
         other_classes_(classes_of(source.spec()) != classes_of(network.spec())),
         readout_(network.stages().back().name + ".") {}
 
-  /// The numbers for a parameter or statistic; none: it stays as it is.
+  /// The numbers for a parameter or statistic; empty: it keeps its own.
   template <typename Numbers>
   std::optional<Buffer<float>> numbers_for(const Numbers& wanted,
                                            const std::vector<Numbers>& available) {
@@ -59,8 +59,8 @@ class NumberTransfer {
   TakenNumbers take() { return std::move(taken_); }
 
  private:
-  // With delayed propagation the last steps of early stages lead nowhere: what they have was never
-  // trained.
+  // With delayed propagation the last steps of early stages never reach the readout, so their
+  // numbers were never trained.
   int64_t last_trained_step(const std::string& tensor) const {
     const auto stage = std::ranges::find_if(source_.stages(), [&](const StagePlan& plan) {
       return tensor.starts_with(plan.name + ".");

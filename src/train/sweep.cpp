@@ -45,7 +45,7 @@ std::vector<std::string> split_values(std::string_view text) {
 
 std::string leaf_of(const std::string& key) { return key.substr(key.rfind('.') + 1); }
 
-// What every file system takes and no shell has to quote.
+// Characters that every file system accepts and no shell requires to be quoted.
 std::string as_directory_name(std::string_view text) {
   std::string name;
   for (const char c : text) {

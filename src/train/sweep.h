@@ -12,12 +12,12 @@ namespace bntt {
 
 /// One setting and the values that a sweep tries.
 struct SweepAxis {
-  std::string key;                  ///< as train.learning_rate
-  std::vector<std::string> values;  ///< as --set takes them
+  std::string key;                  ///< e.g. train.learning_rate
+  std::vector<std::string> values;  ///< in the form that --set takes
 };
 
-/// "train.learning_rate=0.1,0.2,0.3". Commas within brackets and quotes belong to a value. Throws
-/// Error for text without a key, without values or with a value twice.
+/// Parses "train.learning_rate=0.1,0.2,0.3". Commas within brackets and quotes belong to a value.
+/// Throws Error for text without a key, without values or with a repeated value.
 SweepAxis parse_sweep_axis(std::string_view text);
 
 /// One run of a sweep.
@@ -27,11 +27,11 @@ struct SweepPoint {
   RunConfig config;
 };
 
-/// Every combination of values, the last axis fastest. Throws Error for an axis that is there
-/// twice, for settings that are not valid, and for values that would share a directory name.
+/// Every combination of values; the last axis varies fastest. Throws Error for a repeated axis, for
+/// invalid settings, and for values that would share a directory name.
 std::vector<SweepPoint> sweep_points(const RunConfig& base, const std::vector<SweepAxis>& axes);
 
-/// What a run has reached, from its metrics.
+/// The results of a run so far, from its metrics.
 struct RunSummary {
   int64_t epochs = 0;                         ///< done
   std::optional<double> validation_accuracy;  ///< of the best epoch
@@ -41,7 +41,7 @@ struct RunSummary {
 
 RunSummary summarise_run(const RunPaths& paths);
 
-/// Whether there is nothing left to do: all epochs are done and the test is measured.
+/// Whether the run is complete: all epochs are done and the test is measured.
 bool is_finished(const RunSummary& summary, const RunConfig& config);
 
 /// One line of a sweep's table.
@@ -56,7 +56,7 @@ struct SweepRow {
 /// run,seconds,state,KEY...,epochs,validation_accuracy,test_accuracy,spikes_per_image
 std::string sweep_csv(const std::vector<SweepAxis>& axes, const std::vector<SweepRow>& rows);
 
-/// The seconds of a run in such a text; 0 where it is not in there.
+/// The seconds of a run in such a text; 0 if it is not listed.
 double seconds_in_csv(std::string_view csv, std::string_view run);
 
 }  // namespace bntt
