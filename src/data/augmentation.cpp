@@ -28,7 +28,7 @@ CropFlip draw_crop_flip(const AugmentationSpec& spec, const MapShape& shape, uin
                    .left = static_cast<int64_t>(uniform_below(draws[1], places)) - spec.pad,
                    .flip = spec.flip && uniform_below(draws[2], 2) == 1};
   if (spec.cutout > 0) {
-    // The square's middle is anywhere in the image.
+    // The centre of the square may be anywhere in the image.
     const auto middle =
         draw4(seed, Purpose::augmentation, {.epoch = epoch, .sample = sample_id, .block = 1});
     const auto from = [&](uint32_t bits, int64_t extent) {

@@ -14,7 +14,7 @@ namespace bntt {
 /// one), then three colour planes of 32x32.
 struct CifarFormat {
   int64_t label_bytes = 1;
-  int64_t label_place = 0;  ///< which of the label bytes counts
+  int64_t label_place = 0;  ///< index of the label byte that is used
   int64_t classes = 10;
 
   int64_t record_bytes() const { return label_bytes + int64_t{3} * 32 * 32; }
@@ -35,7 +35,7 @@ void append_cifar(std::span<const uint8_t> bytes, int64_t count, const CifarForm
 /// The binary version of CIFAR-10: `directory` itself, or its cifar-10-batches-bin.
 DatasetSplits open_cifar10(const std::filesystem::path& directory, const DatasetOptions& options);
 /// The binary version of CIFAR-100: `directory` itself, or its cifar-100-binary. Class names come
-/// from the file of names beside the data, where it is there.
+/// from the file of names beside the data, if it exists.
 DatasetSplits open_cifar100(const std::filesystem::path& directory, const DatasetOptions& options);
 
 }  // namespace bntt

@@ -18,21 +18,21 @@ struct LabelledFile {
 /// SplitMix64. It orders and splits data sets, so it must never change.
 uint64_t name_hash(std::string_view name);
 
-/// ".png" of "a/B.PNG".
+/// For example ".png" for "a/B.PNG".
 std::string lower_extension(const std::filesystem::path& path);
 
-/// Names of the folders in `directory`, in byte order; hidden ones are left out.
+/// Names of the folders in `directory`, in byte order, without hidden ones.
 std::vector<std::string> folder_names(const std::filesystem::path& directory,
                                       const std::string& dataset);
 
 /// The files of `directory` that end in one of `extensions` (lower case; the case of the file does
-/// not matter), ordered by the hash of their names. Throws Error when there is none.
+/// not matter), ordered by the hash of their names. Throws Error if there are none.
 std::vector<std::filesystem::path> hashed_files(const std::filesystem::path& directory,
                                                 const std::vector<std::string>& extensions,
                                                 const std::string& dataset);
 
 /// Merges the classes so that every prefix, and so every suffix, holds each in proportion to its
-/// size: file i of n stands at (i + 1/2) / n. `files` is indexed by label.
+/// size: file i of n is placed at (i + 1/2) / n. `files` is indexed by label.
 std::vector<LabelledFile> interleaved(const std::vector<std::vector<std::filesystem::path>>& files);
 
 struct FolderSplit {
@@ -40,8 +40,8 @@ struct FolderSplit {
   std::vector<std::vector<std::filesystem::path>> test;
 };
 
-/// For data without an official split: of each class the tenth with the lowest name hashes,
-/// rounded up, is for testing; a single file stays in training.
+/// For data without an official split: the tenth of each class with the lowest name hashes, rounded
+/// up, is for testing; a single file stays in training.
 FolderSplit split_tenth(const std::vector<std::vector<std::filesystem::path>>& files);
 
 struct ClassFolders {
@@ -49,9 +49,9 @@ struct ClassFolders {
   FolderSplit files;
 };
 
-/// The user's own files, a folder for each class: train/CLASS and test/CLASS (or val/CLASS), or
-/// CLASS alone, of which split_tenth makes a test set. Throws Error when there are fewer than two
-/// classes, when the two splits have other classes, or when a folder has no file.
+/// The user's own files, one folder per class: train/CLASS and test/CLASS (or val/CLASS), or only
+/// CLASS, from which split_tenth takes a test set. Throws Error if there are fewer than two
+/// classes, if the two splits have different classes, or if a folder has no files.
 ClassFolders read_class_folders(const std::filesystem::path& directory,
                                 const std::vector<std::string>& extensions,
                                 const std::string& dataset);

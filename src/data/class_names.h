@@ -8,9 +8,9 @@
 namespace bntt {
 
 /// Gives the labels of `set` the meaning that they have in a run: renumbers them so that label i is
-/// the class names[i], in whatever order the set has its classes. Throws Error, beginning with
-/// `origin`, naming the first class that only one of the two has. Where the run or the set has no
-/// names (CIFAR-100 without its file of names) the order of the labels is part of the format, and
+/// the class names[i], whatever the order of classes in the set. Throws an Error that begins with
+/// `origin` and names the first class that only one of the two has. If the run or the set has no
+/// names (CIFAR-100 without its file of names), the order of the labels is part of the format, and
 /// only their number is compared.
 void match_classes(ImageSet& set, std::span<const std::string> names, const std::string& origin);
 

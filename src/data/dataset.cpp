@@ -29,8 +29,9 @@ struct DatasetEntry {
 
 const std::vector<DatasetEntry>& datasets() {
   static const std::vector<DatasetEntry> entries = {
-      // The deviations in use since the first PyTorch examples: of each image, then averaged; over
-      // all pixels it would be about 0.25. The authors' code has them, so results compare.
+      // The deviations in use since the first PyTorch examples: computed per image, then averaged;
+      // over all pixels it would be about 0.25. The authors' code uses them, so results are
+      // comparable.
       {{.name = "cifar10",
         .normalisation = {{0.4914F, 0.4822F, 0.4465F}, {0.2023F, 0.1994F, 0.2010F}},
         .source = "the files of cifar-10-binary.tar.gz",
@@ -134,7 +135,7 @@ void keep_first(ImageSet& set, int64_t limit) {
   set.pixels = set.pixels.first(static_cast<std::size_t>(limit * set.sample_bytes()));
 }
 
-// An option that would do nothing is a misunderstanding.
+// An option that would have no effect is a misunderstanding.
 void check_options(const DatasetInfo& info, const DatasetOptions& options) {
   for (const int64_t limit : {options.limit_train, options.limit_test}) {
     if (limit < 0) {

@@ -21,12 +21,12 @@ enum class SampleKind { image, events };
 struct ImageSet {
   SampleKind kind = SampleKind::image;
   MapShape shape;      ///< of one frame
-  int64_t frames = 1;  ///< of one sample: 1 for images
+  int64_t frames = 1;  ///< per sample: 1 for images
   int64_t classes = 0;
   SharedBytes pixels;           ///< [sample, frame, y, x, channel]
   std::vector<int64_t> labels;  ///< [sample], each below `classes`
   std::vector<std::string> class_names;
-  std::vector<std::string> files;  ///< [sample], where samples are files; empty elsewhere
+  std::vector<std::string> files;  ///< [sample], if samples are files; otherwise empty
   uint32_t first_id = 0;
 
   int64_t size() const { return static_cast<int64_t>(labels.size()); }
@@ -35,7 +35,7 @@ struct ImageSet {
 };
 
 struct DatasetSplits {
-  ImageSet train;  ///< without images when not needed; shape and classes are always there
+  ImageSet train;  ///< has no images if not needed, but always shape and classes
   ImageSet test;
   ChannelStatistics normalisation;  ///< empty for event data
 };
@@ -47,9 +47,9 @@ struct DatasetInfo {
   ChannelStatistics normalisation;  ///< empty: event data, or measured on the training images
   std::string source;               ///< completes "expected one with ..."
   std::string usual_directory;      ///< empty: none
-  MapShape shape;                   ///< as handed to a network unless options say otherwise
+  MapShape shape;                   ///< as passed to a network, unless options change it
   bool resizable = false;           ///< whether DatasetOptions::size may change the shape
-  bool fittable = false;            ///< whether images of any size are made to fit
+  bool fittable = false;            ///< whether images of any size are resized to fit
   bool any_sensor = false;          ///< whether DatasetOptions::sensor may be set
   bool coarse_labels = false;       ///< whether there is a second, coarser set of labels
   int64_t classes = 0;              ///< 0: as many as there are folders
@@ -59,29 +59,29 @@ struct DatasetInfo {
 
 enum class Labels { fine, coarse };
 
-/// Where decoded samples are kept for the next time.
+/// Where decoded samples are kept for reuse.
 struct CacheOptions {
-  std::filesystem::path directory;            ///< empty: nothing is kept
-  uint64_t limit_bytes = uint64_t{32} << 30;  ///< of all files in the directory together
+  std::filesystem::path directory;            ///< empty: no cache
+  uint64_t limit_bytes = uint64_t{32} << 30;  ///< for all files in the directory together
   bool operator==(const CacheOptions&) const = default;
 };
 
 struct DatasetOptions {
   bool need_train = true;
   bool need_test = true;
-  int64_t limit_train = 0;  ///< keeps the first so many samples; 0 keeps all
+  int64_t limit_train = 0;  ///< use only the first samples, up to this number; 0: all
   int64_t limit_test = 0;
   Labels labels = Labels::fine;
-  int64_t size = 0;  ///< height and width that the network wants; 0: the data set's own
+  int64_t size = 0;  ///< height and width for the network; 0: as in the data set
   Fit fit = Fit::crop;
   FrameOptions events;
-  SensorSize sensor;  ///< of event recordings; not known: each file says its own
+  SensorSize sensor;  ///< of event recordings; if unknown, each file gives its own
   CacheOptions cache;
-  /// Called while samples are decoded: what, how many are done, of how many. From one thread at a
-  /// time.
+  /// Called while samples are decoded: what is decoded, how many are done, and their total. Called
+  /// by one thread at a time.
   std::function<void(const std::string& what, int64_t done, int64_t all)> progress;
-  /// Called with the bins that a recording lasts, for each one that is decoded into bins of fixed
-  /// length. From one thread at a time.
+  /// Called for each recording that is decoded into bins of fixed length, with its number of bins.
+  /// Called by one thread at a time.
   std::function<void(int64_t bins)> recording;
 };
 
@@ -90,21 +90,21 @@ std::vector<std::string> dataset_names();
 /// Throws Error for an unknown name.
 const DatasetInfo& dataset_info(std::string_view name);
 
-/// Throws Error for a sensor that the data set does not take, or with a side that makes no sense.
+/// Throws Error for a sensor that the data set does not accept, or with an impossible side.
 void check_sensor(const DatasetInfo& info, const SensorSize& sensor);
 
-/// Mean and deviation of a data set's training pixels. Throws Error for an unknown name, and for
-/// one whose statistics are not known without its files.
+/// Mean and deviation of a data set's training pixels. Throws Error for an unknown name, and for a
+/// data set whose statistics are not known without its files.
 ChannelStatistics dataset_normalisation(std::string_view name);
 
-/// How many bins of options.events.bin_us the longest recording of all splits lasts. Reads all of
+/// The number of bins of options.events.bin_us in the longest recording of all splits. Reads all of
 /// them.
 int64_t longest_recording_bins(std::string_view name, const std::filesystem::path& directory,
                                DatasetOptions options);
 
-/// Reads and validates a data set. An empty directory means the data set's usual place, if it has
-/// one. Throws Error, in one sentence, for an unknown name, for options that the data set does not
-/// have, and for missing or damaged files.
+/// Reads and validates a data set. An empty directory means the data set's usual directory, if it
+/// has one. Throws Error, with one sentence, for an unknown name, for options that the data set
+/// does not have, and for missing or damaged files.
 DatasetSplits open_dataset(std::string_view name, const std::filesystem::path& directory,
                            const DatasetOptions& options = {});
 

@@ -4,7 +4,7 @@
 #include <span>
 #include <string_view>
 
-// What the parsers of event files share.
+// Shared by the parsers of event files.
 namespace bntt {
 
 inline uint32_t big_endian32(const uint8_t* bytes) {
@@ -17,8 +17,8 @@ inline uint32_t little_endian32(const uint8_t* bytes) {
   return uint32_t{bytes[3]} << 24 | uint32_t{bytes[2]} << 16 | uint32_t{bytes[1]} << 8 | bytes[0];
 }
 
-/// Undoes the wrap-around of a counter of so many bits: each step is the shortest way around the
-/// circle, so that small steps back, which cameras do make, stay small.
+/// Undoes the wrap-around of a counter with this many bits: each step is taken the shorter way
+/// around, so that small backward steps, which cameras do make, stay small.
 class Unwrapped {
  public:
   explicit Unwrapped(int bits) : circle_(int64_t{1} << bits) {}
@@ -44,7 +44,7 @@ inline std::string_view text_of(std::span<const uint8_t> bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// Just after the newline that ends the line at `begin`, or the end of the text.
+/// The position after the newline that ends the line at `begin`, or the end of the text.
 inline std::size_t next_line(std::string_view text, std::size_t begin) {
   const std::size_t end = text.find('\n', begin);
   return end == std::string_view::npos ? text.size() : end + 1;

@@ -124,7 +124,7 @@ std::vector<Event> parse_aedat3(std::span<const uint8_t> bytes, const std::strin
 
 SensorSize aedat3_sensor(std::span<const uint8_t> bytes) {
   struct Camera {
-    std::string_view name;  // a prefix: models have letters after it
+    std::string_view name;  // a prefix: models have further letters
     SensorSize sensor;
   };
   constexpr std::array kCameras = {Camera{"DVS128", {128, 128}}, Camera{"DAVIS128", {128, 128}},

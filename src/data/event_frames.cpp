@@ -11,7 +11,7 @@ int64_t count_events(std::span<const Event> events, const FrameLayout& layout,
                      const FrameOptions& options, const std::string& origin, uint8_t* frames) {
   constexpr int64_t kPolarities = 2;
   constexpr int64_t kLongestUs = int64_t{1}
-                                 << 40;  // times the number of frames, it stays in 64 bits
+                                 << 40;  // times the number of frames, it fits into 64 bits
   if (events.empty()) fail("{} holds no events, expected at least one", origin);
   expect_inside(events, layout.sensor, origin);
   const auto [first, last] = std::ranges::minmax_element(events, {}, &Event::time_us);

@@ -29,11 +29,11 @@ constexpr int64_t kDvs128FrameSide = 42;
 using Parse = std::function<Recording(std::span<const uint8_t> bytes, const fs::path& file,
                                       const std::string& origin)>;
 
-/// What is known of a data set's recordings before one of them is read.
+/// What is known about a data set's recordings before any of them is read.
 struct EventSource {
   std::string dataset;
   Parse parse;
-  int64_t side = kDvs128FrameSide;  ///< of the frames, unless the options say otherwise
+  int64_t side = kDvs128FrameSide;  ///< of the frames, unless the options change it
   SensorTurn turn = SensorTurn::none;
   std::string settings;  ///< what the frames depend on besides files and frame options
   std::vector<std::string> classes;
@@ -47,7 +47,7 @@ struct Wanted {
   SensorSize sensor;
 };
 
-/// All recordings of a published set come from one sensor.
+/// All recordings of a published set have the same sensor.
 Parse with_sensor(int64_t side,
                   std::vector<Event> (*parse)(std::span<const uint8_t>, const std::string&)) {
   return [=](std::span<const uint8_t> bytes, const fs::path&, const std::string& origin) {
@@ -124,7 +124,7 @@ std::vector<std::vector<fs::path>> files_of_classes(const fs::path& directory,
   return files;
 }
 
-/// The recordings that a list names, and their labelled stretches, in the order of the list. Each
+/// The recordings named in a list, and their labelled segments, in the order of the list. Each
 /// recording holds all classes, so any prefix of a few recordings does too.
 void add_trials(const fs::path& root, const char* name, FileList& list) {
   for (const fs::path& recording : read_gesture_trials(root / name)) {
@@ -211,7 +211,7 @@ const std::vector<std::pair<std::string, Find>>& event_sources() {
   return sources;
 }
 
-/// As count_events places them in frames.
+/// Turns the events in the same way as count_events.
 void turn_upright(Recording& recording) {
   const SensorSize sensor = recording.sensor;
   for (Event& event : recording.events) {

@@ -9,7 +9,7 @@
 namespace bntt {
 namespace {
 
-/// The samples of one file, and where they go.
+/// The samples of one file, and where to write them.
 struct FileWork {
   std::size_t file;
   std::vector<FileSample> samples;

@@ -13,7 +13,7 @@
 
 namespace bntt {
 
-/// One sample of a data set of many files: a whole file, or a stretch of time of a recording.
+/// One sample of a data set of many files: a whole file, or a time segment of a recording.
 struct FileSample {
   std::size_t file = 0;  ///< index into FileList::files
   int64_t label = 0;
@@ -21,12 +21,12 @@ struct FileSample {
   int64_t end_us = std::numeric_limits<int64_t>::max();
 };
 
-/// Decodes samples of one file, sample i into out[i]: [frame, y, x, channel].
+/// Decodes samples of one file; sample i is written to out[i]: [frame, y, x, channel].
 using DecodeFile =
     std::function<void(const std::filesystem::path& file, std::span<const FileSample> samples,
                        std::span<uint8_t* const> out)>;
 
-/// Which samples there are, in their fixed order.
+/// The samples in their fixed order.
 struct FileList {
   std::vector<std::filesystem::path> files;
   std::vector<FileSample> samples;
@@ -34,17 +34,17 @@ struct FileList {
 
 /// One split: its samples and how they are decoded.
 struct FileSplit : FileList {
-  ImageSet form;         ///< everything but pixels, labels and files
+  ImageSet form;         ///< everything except pixels, labels and files
   std::string name;      ///< of data set and split, such as nmnist-train
-  std::string settings;  ///< all that the decoded bytes depend on besides the files
+  std::string settings;  ///< everything that the decoded bytes depend on besides the files
   DecodeFile decode;
 };
 
-/// A sample per file.
+/// Adds one sample per file.
 void add_files(const std::vector<LabelledFile>& files, FileList& list);
 
-/// Decodes the first `limit` samples (0: all) on all threads, or takes them from the cache; a whole
-/// split that had to be decoded goes into the cache.
+/// Decodes the first `limit` samples (0: all) on all threads, or reads them from the cache; a whole
+/// split that had to be decoded is stored in the cache.
 ImageSet read_samples(const FileSplit& split, int64_t limit, const DatasetOptions& options);
 
 }  // namespace bntt

@@ -11,7 +11,7 @@ namespace bntt {
 
 bool is_gzip(std::span<const uint8_t> bytes);
 
-/// Inflates one gzip stream held in memory, piece by piece, so that the reader decides how much it
+/// Inflates one gzip stream held in memory, piece by piece, so that the caller decides how much it
 /// accepts.
 class GzipReader {
  public:
@@ -21,8 +21,8 @@ class GzipReader {
   GzipReader& operator=(const GzipReader&) = delete;
   ~GzipReader();
 
-  /// The next `count` bytes, or fewer where the stream ends. Memory grows with what really
-  /// inflates, whatever `count` is. Throws Error for a damaged or truncated stream, and for bytes
+  /// The next `count` bytes, or fewer if the stream ends. Memory grows with the bytes actually
+  /// inflated, whatever `count` is. Throws Error for a damaged or truncated stream, and for bytes
   /// after its end.
   std::vector<uint8_t> read(uint64_t count);
 

@@ -15,10 +15,10 @@ struct IdxArray {
 };
 
 /// Parses a whole file, plain or gzip, with `rank` axes. `origin` starts every error sentence.
-/// Memory is bounded by the bytes that are really there, whatever the header announces.
+/// Memory is bounded by the bytes actually present, whatever the header announces.
 IdxArray parse_idx(std::span<const uint8_t> bytes, int rank, const std::string& origin);
 
-/// Reads `path`, or `path`.gz when only that is there.
+/// Reads `path`, or `path`.gz if only that exists.
 IdxArray read_idx(const std::filesystem::path& path, int rank, const std::string& dataset);
 
 }  // namespace bntt

@@ -26,7 +26,7 @@ bool starts_with(std::span<const uint8_t> bytes, const std::array<uint8_t, Size>
   return bytes.size() >= Size && std::equal(start.begin(), start.end(), bytes.begin());
 }
 
-/// `per_byte`: pixels that one byte of a file can describe at most.
+/// `per_byte`: the largest number of pixels that one byte of a file can describe.
 void check_size(int64_t width, int64_t height, int64_t file_bytes, int64_t per_byte,
                 const std::string& origin) {
   const int64_t most = std::min(kMostPixels, file_bytes * per_byte);
@@ -67,7 +67,7 @@ Picture decode_jpeg(std::span<const uint8_t> bytes, const std::string& origin) {
 }
 
 Picture decode_png(std::span<const uint8_t> bytes, const std::string& origin) {
-  // Deflate shrinks at most 1032 times; a byte holds at most 8 pixels.
+  // Deflate compresses at most 1032 times; a byte holds at most 8 pixels.
   constexpr int64_t kPixelsPerByte = int64_t{8} * 1032;
   png_image header{};
   header.version = PNG_IMAGE_VERSION;

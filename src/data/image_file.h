@@ -5,7 +5,7 @@
 
 namespace bntt {
 
-/// No image file is larger.
+/// Larger image files are rejected.
 inline constexpr uint64_t kLargestImageFile = 256U << 20;
 
 inline ImageView view_of(const Picture& picture) {

@@ -51,7 +51,7 @@ FileSplit image_split(const std::string& dataset, const char* split, int64_t own
   return result;
 }
 
-// Whole numbers until the end: the order of the images does not matter.
+// Integers until the end, so that the order of the images does not matter.
 ChannelStatistics measured(const ImageSet& set) {
   const int64_t channels = set.shape.channels;
   ChannelStatistics statistics;
@@ -156,7 +156,7 @@ DatasetSplits open_image_folder(const fs::path& directory, const DatasetOptions&
   if (options.need_test) add_files(interleaved(folders.files.test), test);
   DatasetSplits splits{.train = read_samples(train, options.limit_train, options),
                        .test = read_samples(test, options.limit_test, options)};
-  // Without training images this is an approximation; a run keeps what its training measured.
+  // Without training images this is an approximation; a run keeps the values measured in training.
   splits.normalisation = measured(splits.train.size() > 0 ? splits.train : splits.test);
   return splits;
 }

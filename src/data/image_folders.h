@@ -10,7 +10,7 @@
 
 namespace bntt {
 
-/// The endings of picture files, in lower case.
+/// The file extensions of pictures, in lower case.
 const std::vector<std::string>& picture_extensions();
 
 /// Tiny-ImageNet-200 as published: wnids.txt, train/WNID/images, val/images with
@@ -22,13 +22,13 @@ DatasetSplits open_tiny_imagenet(const std::filesystem::path& directory,
 /// The classes of Tiny-ImageNet in the order of their labels, from wnids.txt in `root`.
 std::vector<std::string> read_wnids(const std::filesystem::path& root);
 
-/// The user's own images, a folder for each class as read_class_folders finds them.
+/// The user's own images, one folder per class as found by read_class_folders.
 DatasetSplits open_image_folder(const std::filesystem::path& directory,
                                 const DatasetOptions& options);
 
 /// Tiny-ImageNet's list of validation images: lines of a file name, a tab, a class, and a box that
-/// nobody needs here. Files are below `images`, labels are places in `wnids`. `origin` starts every
-/// error sentence.
+/// is not used here. Files are below `images`, labels are indices into `wnids`. `origin` starts
+/// every error sentence.
 std::vector<LabelledFile> parse_annotations(std::string_view text,
                                             const std::vector<std::string>& wnids,
                                             const std::filesystem::path& images,

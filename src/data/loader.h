@@ -26,21 +26,21 @@ struct TrainLoaderOptions {
   int64_t batch = 64;
   uint64_t seed = 0;
   AugmentationSpec augmentation;
-  std::size_t prefetch = 3;  ///< batches that wait ready
+  std::size_t prefetch = 3;  ///< batches prepared in advance
 };
 
-/// Augmented batches, epoch after epoch without end, made in the background. A batch is always
-/// whole: the rest of an epoch that fills none is dropped. What is delivered depends on the
-/// position alone, not on where it started.
+/// Augmented batches, epoch after epoch without end, prepared in the background. A batch is always
+/// complete: samples at the end of an epoch that do not fill one are dropped. A batch depends only
+/// on its position, not on where the loader started.
 class TrainLoader {
  public:
-  /// `images` must outlive the loader. Throws Error when the samples do not fill one batch.
+  /// `images` must outlive the loader. Throws Error if the samples do not fill one batch.
   TrainLoader(const ImageSet& images, SampleRange samples, const TrainLoaderOptions& options,
               LoaderPosition start = {});
 
   int64_t batches_per_epoch() const { return samples_.size() / options_.batch; }
 
-  /// Waits for the next batch. Rethrows what failed in the background.
+  /// Waits for the next batch. Rethrows errors of the background thread.
   Batch next() { return prefetcher_->next(); }
 
  private:
@@ -49,10 +49,10 @@ class TrainLoader {
   const ImageSet& images_;
   SampleRange samples_;
   TrainLoaderOptions options_;
-  // These two belong to the background thread.
+  // The next two belong to the background thread.
   LoaderPosition position_;
   std::vector<int64_t> order_;                   // of position_.epoch
-  std::optional<Prefetcher<Batch>> prefetcher_;  // last: it uses all others
+  std::optional<Prefetcher<Batch>> prefetcher_;  // last: it uses all the others
 };
 
 /// Images in file order, unchanged; the last batch may be smaller.

@@ -12,7 +12,7 @@
 
 namespace bntt {
 
-/// Calls `make` again and again in one background thread and keeps up to `depth` results ready, in
+/// Calls `make` repeatedly in one background thread and keeps up to `depth` results ready, in
 /// order.
 template <typename T>
 class Prefetcher {
@@ -22,7 +22,7 @@ class Prefetcher {
         depth_(depth),
         producer_([this](const std::stop_token& stop) { produce(stop); }) {}
 
-  /// Waits for the next result. Once those made before a failure are gone, rethrows that failure.
+  /// Waits for the next result. After the results made before a failure, rethrows that failure.
   T next() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !ready_.empty() || failure_ != nullptr; });
@@ -56,7 +56,7 @@ class Prefetcher {
   std::condition_variable_any changed_;
   std::deque<T> ready_;
   std::exception_ptr failure_;
-  std::jthread producer_;  // last: it stops before what it uses is gone
+  std::jthread producer_;  // last: it stops before the members it uses are destroyed
 };
 
 }  // namespace bntt

@@ -14,7 +14,7 @@ namespace bntt {
 namespace {
 
 struct Header {
-  std::map<std::string_view, std::string_view> values;  ///< by key, views of the file
+  std::map<std::string_view, std::string_view> values;  ///< by key; views into the file
   std::size_t end = 0;                                  ///< where the data begin
 
   std::string_view value(std::string_view key) const {
@@ -62,7 +62,7 @@ int64_t side_of(std::string_view text, std::string_view key, const std::string& 
   return side;
 }
 
-/// Two header lines may say the same, but not different things.
+/// Two header lines may repeat a size but not contradict each other.
 void merge(const SensorSize& more, SensorSize& sensor, const std::string& origin) {
   if (sensor.known() && sensor != more) {
     fail("{} says in its header that the sensor has {}x{} pixels, and that it has {}x{}", origin,
@@ -71,7 +71,7 @@ void merge(const SensorSize& more, SensorSize& sensor, const std::string& origin
   sensor = more;
 }
 
-/// Of lines such as "Width 304" and "Height 240".
+/// Reads lines such as "Width 304" and "Height 240".
 void merge_sides(const Header& header, const char* width, const char* height, SensorSize& sensor,
                  const std::string& origin) {
   const std::string_view width_text = header.value(width);
@@ -98,7 +98,7 @@ RawFormat raw_format(std::string_view text) {
   return format;
 }
 
-/// EVT2, EVT3, or what else the header says.
+/// EVT2, EVT3, or whatever else the header says.
 std::string encoding_of(const Header& header, const RawFormat& format, const std::string& origin) {
   const std::string_view older = header.value("evt");
   std::string of_older = "EVT " + std::string(older);
@@ -155,7 +155,7 @@ void add(const Event& event, std::vector<Event>& events, const std::string& orig
   fail("{} has a word of type {} at byte {}, which {} does not have", origin, type, place, format);
 }
 
-/// What the words of EVT 3.0 read so far have said.
+/// The state after the EVT 3.0 words read so far.
 class Evt3State {
  public:
   Evt3State(const std::string& origin, std::vector<Event>& events)
@@ -186,7 +186,7 @@ class Evt3State {
   void time_low(uint32_t payload) { low_us_ = payload; }
   void time_high(uint32_t payload) {
     const int64_t high = unwrapped_high_(payload);
-    // The camera repeats these words; only a new value starts the low bits again.
+    // The camera repeats these words; only a new value resets the low bits.
     if (!timed_ || high != high_) low_us_ = 0;
     high_ = high;
     timed_ = true;

@@ -12,7 +12,7 @@
 namespace bntt {
 namespace {
 
-/// "2.0" of "#!AER-DAT2.0"; empty for other files.
+/// For example "2.0" for "#!AER-DAT2.0"; empty for other files.
 std::string_view aedat_version(std::string_view text) {
   constexpr std::string_view kStart = "#!AER-DAT";
   if (!text.starts_with(kStart)) return {};
@@ -25,7 +25,7 @@ Recording parse_aedat(std::span<const uint8_t> bytes, std::string_view version,
   if (version == "2.0") {
     Recording recording{.sensor = {kDvs128Side, kDvs128Side},
                         .events = parse_aedat2(bytes, origin)};
-    // Of all formats this one alone counts rows from below.
+    // Only this format counts rows from the bottom.
     for (Event& event : recording.events) {
       event.y = static_cast<int16_t>(kDvs128Side - 1 - event.y);
     }
@@ -104,7 +104,7 @@ Batch frames_of(const Recording& recording, const MapShape& shape, const FrameOp
     fail("recording: frames of {}x{}x{}, expected two channels (off and on) and a square",
          shape.channels, shape.height, shape.width);
   }
-  constexpr int64_t kMost = 1 << 16;  // of frames, and of pixels of a side
+  constexpr int64_t kMost = 1 << 16;  // frames, and pixels of a side
   if (options.frames < 1 || options.frames > kMost || shape.height > kMost) {
     fail("recording: {} frames of {}x{} pixels, expected 1 to {} of each", options.frames,
          shape.height, shape.width, kMost);

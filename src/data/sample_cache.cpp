@@ -24,8 +24,8 @@ constexpr uint64_t kPageBytes = 4096;
 constexpr const char* kExtension = ".bnttcache";
 constexpr const char* kTemporary = ".bnttcache-new";
 
-/// Then one CRC-32 per chunk of the payload, then, on a page of its own, the payload:
-/// [sample, frame, y, x, channel].
+/// The header is followed by one CRC-32 per chunk of the payload and then, on a page of its own, by
+/// the payload: [sample, frame, y, x, channel].
 struct Header {
   std::array<char, 8> magic = kMagic;
   uint64_t digest = 0;
@@ -71,7 +71,8 @@ struct KeptFile {
   fs::path path;
 };
 
-/// The cache's files, the one unused for longest first. Half-written ones of the dead are removed.
+/// The cache's files, least recently used first. Removes incomplete files of processes that have
+/// ended.
 std::vector<KeptFile> kept_files(const fs::path& directory) {
   std::vector<KeptFile> files;
   std::error_code error;

@@ -6,7 +6,7 @@
 
 namespace bntt {
 
-/// No format here can address more: .dat has 14 bits for each coordinate.
+/// No supported format can address more: .dat has 14 bits for each coordinate.
 inline constexpr int64_t kLargestSensorSide = 1 << 14;
 
 }  // namespace bntt

@@ -15,7 +15,7 @@ class SharedBytes {
   using const_iterator = const uint8_t*;
 
   SharedBytes() = default;
-  // NOLINTNEXTLINE(google-explicit-constructor): a vector that is finished is such bytes.
+  // NOLINTNEXTLINE(google-explicit-constructor): a finished vector converts naturally.
   SharedBytes(std::vector<uint8_t> bytes) {
     auto owner = std::make_shared<const std::vector<uint8_t>>(std::move(bytes));
     bytes_ = *owner;

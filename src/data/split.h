@@ -4,7 +4,7 @@
 
 namespace bntt {
 
-/// Images begin, begin + 1, ..., end - 1 of a set.
+/// Images begin to end - 1 of a set.
 struct SampleRange {
   int64_t begin = 0;
   int64_t end = 0;
@@ -18,7 +18,7 @@ struct Split {
   SampleRange validation;
 };
 
-/// The last `validation_fraction` of the training order, rounded to whole images, is for
+/// The last `validation_fraction` of the training order, rounded to whole images, is used for
 /// validation.
 Split split_training(int64_t images, double validation_fraction = 0.1);
 

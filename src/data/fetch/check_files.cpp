@@ -14,7 +14,7 @@
 #include "data/recordings.h"
 #include "fetch/check_formats.h"
 
-// Data sets of a file per sample: every file is parsed as its loader does.
+// Data sets with one file per sample: every file is parsed as its loader parses it.
 
 namespace bntt {
 namespace fs = std::filesystem;
@@ -24,7 +24,7 @@ constexpr uint64_t kLargestSample = uint64_t{1} << 30;
 constexpr uint64_t kLargestTable = 1U << 24;
 const std::vector<std::string> kImageExtensions = {".jpeg", ".jpg", ".png"};
 
-/// Throws Error for a sample that a loader would refuse; `file` starts its sentences.
+/// Throws Error for a sample that a loader would reject; `file` starts its sentences.
 using ParseSample = std::function<void(std::span<const uint8_t> bytes, const fs::path& file)>;
 
 void expect_events(const Recording& recording, const fs::path& file) {
@@ -54,7 +54,7 @@ ParseSample image(int64_t side) {
   };
 }
 
-/// The samples of a class; `expected` 0: any number but none.
+/// The samples of a class; `expected` 0: any number of at least one.
 std::vector<fs::path> files_in(const fs::path& folder, const std::vector<std::string>& extensions,
                                std::size_t expected, Checker& checker) {
   std::error_code ignored;
@@ -85,7 +85,7 @@ void append(std::vector<fs::path>& files, const std::vector<fs::path>& more) {
   files.insert(files.end(), more.begin(), more.end());
 }
 
-/// What `read` throws becomes a finding about `file`.
+/// Turns an Error thrown by `read` into a finding about `file`.
 template <typename Read>
 auto read_or_find(const fs::path& file, Checker& checker, const Read& read) -> decltype(read()) {
   try {
@@ -101,7 +101,7 @@ fs::path inner_or_itself(const fs::path& directory, const char* inner) {
   return fs::is_directory(directory / inner, ignored) ? directory / inner : directory;
 }
 
-/// Class folders as read_class_folders finds them.
+/// Class folders as found by read_class_folders.
 void check_class_folders(const fs::path& directory, const std::vector<std::string>& extensions,
                          const ParseSample& parse, Checker& checker) {
   std::error_code ignored;

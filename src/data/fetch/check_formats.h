@@ -6,7 +6,7 @@
 
 namespace bntt {
 
-// One function for each data set; `directory` is the one that its loader takes.
+// One function per data set; `directory` is the one that its loader takes.
 void check_cifar10(const std::filesystem::path& directory, Checker& checker);
 void check_cifar100(const std::filesystem::path& directory, Checker& checker);
 void check_mnist(const std::filesystem::path& directory, Checker& checker);

@@ -22,7 +22,7 @@ struct RecordFile {
 
 /// CIFAR: records of a few label bytes and 3072 pixels.
 struct RecordSet {
-  std::string folder;  ///< in which the archive holds the files
+  std::string folder;  ///< folder of the archive that contains the files
   std::vector<RecordFile> files;
   std::vector<int64_t> classes;  ///< of each label byte
   int64_t train_per_class = 0;   ///< by the last label byte
@@ -86,15 +86,15 @@ void check_record_set(const RecordSet& set, const fs::path& directory, Checker& 
       }
     }
     checker.add_samples(train, samples);
-    // Where a file is missing, that is the finding.
+    // If a file is missing, that is already a finding.
     if (whole) {
       checker.compare_classes(root, sum, train ? set.train_per_class : set.test_per_class);
     }
   }
 }
 
-/// The four files of MNIST and its relatives; checksums are of the inflated files, since several
-/// compressed forms are about.
+/// The four files of MNIST and its relatives; checksums are of the uncompressed files, since
+/// several compressed forms are in circulation.
 struct IdxSet {
   std::string train_images;
   std::string train_labels;

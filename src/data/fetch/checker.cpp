@@ -10,7 +10,7 @@ namespace bntt {
 namespace fs = std::filesystem;
 namespace {
 
-// Loaders begin their sentences with data set and file; a finding names the file itself.
+// Loaders begin their sentences with data set and file; a finding already names the file.
 std::string without_place(const std::string& sentence, const fs::path& file) {
   const std::size_t place = sentence.find(file.string());
   if (place == std::string::npos) return sentence;

@@ -17,7 +17,7 @@
 
 namespace bntt {
 
-/// Collects what a check finds. May be used by several threads.
+/// Collects the findings of a check. May be used by several threads.
 class Checker {
  public:
   Checker(CheckReport& report, const CheckOptions& options) : report_(report), options_(options) {}
@@ -30,7 +30,7 @@ class Checker {
     add({file, fmt::format(format, std::forward<Arguments>(arguments)...)});
   }
 
-  /// What a loader said of `file`.
+  /// Adds the error that a loader reported for `file`.
   void find_error(const std::filesystem::path& file, const Error& error);
 
   void add_samples(bool train, int64_t samples) {
@@ -38,17 +38,17 @@ class Checker {
     (train ? report_.train_samples : report_.test_samples) += samples;
   }
 
-  /// Runs `check` for each file on all threads, with the file's bytes; those that cannot be read
-  /// and those for which it throws Error are findings. `limit` bounds the size of a file.
+  /// Runs `check` for each file on all threads, with the file's bytes. Files that cannot be read
+  /// and those for which it throws Error become findings. `limit` bounds the size of a file.
   void each_file(
       const std::vector<std::filesystem::path>& files, uint64_t limit,
       const std::function<void(std::size_t file, std::span<const uint8_t> bytes)>& check);
 
-  /// Compares with the published MD5.
+  /// Compares the content with the published MD5.
   void compare(const std::filesystem::path& file, std::span<const uint8_t> content,
                const std::string& md5);
 
-  /// One finding for each class whose number of samples differs; `expected` 0: any number.
+  /// Adds a finding for each class whose number of samples differs; `expected` 0: any number.
   void compare_classes(const std::filesystem::path& file, const std::vector<int64_t>& counts,
                        int64_t expected);
 

@@ -13,8 +13,8 @@ namespace bntt {
 
 enum class DigestKind { md5, sha256 };
 
-/// A checksum in lower-case hexadecimal digits. MD5 finds accidents, not forgers: it is here
-/// because it is what most publishers give.
+/// A checksum in lower-case hexadecimal digits. MD5 detects accidental damage, not forgery; it is
+/// supported because most publishers give it.
 struct Checksum {
   DigestKind kind = DigestKind::sha256;
   std::string hex;
@@ -23,7 +23,7 @@ struct Checksum {
 
 std::string_view digest_name(DigestKind kind);
 
-/// A checksum of bytes that arrive piece by piece.
+/// A checksum of bytes that arrive in pieces.
 class Digest {
  public:
   explicit Digest(DigestKind kind);
@@ -32,7 +32,7 @@ class Digest {
   ~Digest();
 
   void add(std::span<const uint8_t> bytes);
-  /// To be called once.
+  /// May be called only once.
   Checksum finish();
 
  private:
@@ -43,10 +43,10 @@ class Digest {
 
 Checksum checksum_of(DigestKind kind, std::span<const uint8_t> bytes);
 
-/// Called with the bytes done and the bytes in all (0: not known); a true answer asks to stop.
+/// Called with the bytes done and the total (0: unknown); the operation stops if it returns true.
 using ByteProgress = std::function<bool(uint64_t done, uint64_t all)>;
 
-/// Nothing when `progress` asked to stop. Throws Error for a file that cannot be read.
+/// Empty if `progress` stopped it. Throws Error for a file that cannot be read.
 std::optional<Checksum> file_checksum(DigestKind kind, const std::filesystem::path& path,
                                       const ByteProgress& progress = {});
 

@@ -31,16 +31,16 @@ enum class End { complete, cut, stopped };
 
 struct Outcome {
   End end = End::complete;
-  std::string reason;  ///< of a cut
+  std::string reason;  ///< why the connection was cut
 };
 
-/// The headers of the last answer: a redirection's are forgotten.
+/// The headers of the last answer; those of redirections are discarded.
 struct Answer {
   std::string etag;
   std::string last_modified;
   std::string content_range;
 
-  // If-Range takes strong validators only.
+  // If-Range accepts only strong validators.
   std::string validator() const {
     return !etag.empty() && !etag.starts_with("W/") ? etag : last_modified;
   }
@@ -48,7 +48,7 @@ struct Answer {
 
 struct Range {
   uint64_t first = 0;
-  uint64_t all = 0;  ///< 0: not said
+  uint64_t all = 0;  ///< 0: not given
 };
 
 bool read_number(std::string_view& text, uint64_t& number) {
@@ -90,7 +90,7 @@ bool same_word(std::string_view a, std::string_view b) {
       a, b, [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-/// One connection. libcurl's callbacks are C: what they throw waits until the transfer has ended.
+/// One connection. libcurl's callbacks are C: exceptions in them are rethrown after the transfer.
 class Connection {
  public:
   Connection(const DownloadRequest& request, const DownloadOptions& options, PartFile& part)
@@ -122,7 +122,7 @@ class Connection {
         fail("{}: cannot be fetched: {}", request_.url, explanation(code));
     }
     if (status() == kBeyondTheEnd) return beyond_the_end();
-    if (!accepted_) accept();  // an empty body brings no call
+    if (!accepted_) accept();  // an empty body causes no callback
     if (request_.bytes != 0 && part_.size() < request_.bytes) {
       return {End::cut, "the server sent less than the whole file"};
     }
@@ -138,7 +138,7 @@ class Connection {
   void set_up() {
     set(CURLOPT_URL, request_.url.c_str());
     set(CURLOPT_PROTOCOLS_STR, "http,https");
-    // What began encrypted stays so.
+    // A transfer that begins encrypted must stay encrypted.
     const bool secure = request_.url.size() > 5 && same_word(request_.url.substr(0, 6), "https:");
     set(CURLOPT_REDIR_PROTOCOLS_STR, secure ? "https" : "http,https");
     set(CURLOPT_FOLLOWLOCATION, 1L);
@@ -178,7 +178,7 @@ class Connection {
 
   uint64_t limit() const { return request_.bytes != 0 ? request_.bytes : request_.max_bytes; }
 
-  /// Before the first byte: is this the file, and does it go on where ours ends?
+  /// Called before the first byte: checks that this is the file and continues where ours ends.
   void accept() {
     accepted_ = true;
     if (status() == kWhole) {
@@ -217,7 +217,7 @@ class Connection {
     part_.append(bytes);
   }
 
-  // Either all of it is here already, or our part is none of this file.
+  // Either the file is already complete, or our part does not belong to this file.
   Outcome beyond_the_end() {
     const std::optional<Range> range = parse_range(answer_.content_range);
     if (range && range->all == part_.size()) return {};
@@ -250,7 +250,7 @@ class Connection {
   static std::size_t on_body(char* data, std::size_t size, std::size_t count, void* self) {
     auto* connection = static_cast<Connection*>(self);
     const std::size_t bytes = size * count;
-    // The body of "416 Range Not Satisfiable" says nothing that its headers do not.
+    // The body of "416 Range Not Satisfiable" adds nothing to its headers.
     if (connection->status() == kBeyondTheEnd) return bytes;
     const bool taken = connection->guarded([&] {
       connection->take({reinterpret_cast<const uint8_t*>(data), bytes});
@@ -286,11 +286,11 @@ class Connection {
   std::array<char, CURL_ERROR_SIZE> error_{};
   Answer answer_;
   bool accepted_ = false;
-  uint64_t all_ = 0;  // as announced; 0: not said
+  uint64_t all_ = 0;  // as announced; 0: not given
   std::exception_ptr failure_;
 };
 
-// True when asked to stop meanwhile.
+// Returns true if it was stopped while waiting.
 bool wait(const DownloadOptions& options, uint64_t done, uint64_t all) {
   constexpr std::chrono::milliseconds kSlice{50};
   for (std::chrono::milliseconds waited{0}; waited < options.pause; waited += kSlice) {
@@ -300,7 +300,7 @@ bool wait(const DownloadOptions& options, uint64_t done, uint64_t all) {
   return false;
 }
 
-// Without a checksum nothing but the server's own word says that our part is of the same file.
+// Without a checksum, only the server can tell whether our part belongs to the same file.
 bool usable(const PartFile& part, const DownloadRequest& request) {
   if (part.size() == 0) return true;
   if (request.bytes != 0 && part.size() > request.bytes) return false;
@@ -308,7 +308,7 @@ bool usable(const PartFile& part, const DownloadRequest& request) {
   return part.origin().url == request.url && !part.origin().validator.empty();
 }
 
-/// False when asked to stop.
+/// Returns false if it was stopped.
 bool fill(PartFile& part, const DownloadRequest& request, const DownloadOptions& options) {
   int attempts = 0;
   while (request.bytes == 0 || part.size() < request.bytes) {

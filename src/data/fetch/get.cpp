@@ -17,7 +17,7 @@ namespace bntt {
 namespace fs = std::filesystem;
 namespace {
 
-/// The target directory, for one program at a time.
+/// The target directory, used by one program at a time.
 class Workplace {
  public:
   explicit Workplace(const fs::path& directory) : directory_(directory) {
@@ -111,7 +111,7 @@ class Fetch {
     };
   }
 
-  /// False when asked to stop.
+  /// Returns false if it was stopped.
   bool get(const SourceFile& file, GotFile& got) {
     const fs::path path = directory_ / file.name;
     if (file.is_archive() && is_there(directory_ / file.folder)) {
@@ -133,7 +133,7 @@ class Fetch {
     if (unpacked.stopped) return false;
     got.unpacked_files = unpacked.files;
     std::error_code ignored;
-    // An archive that we did not fetch is the user's.
+    // An archive that we did not fetch belongs to the user.
     if (!had_it && !options_.keep_archives) fs::remove(path, ignored);
     return true;
   }

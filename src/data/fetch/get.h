@@ -17,13 +17,13 @@ struct GetProgress {
   std::string file;
   GetPhase phase = GetPhase::download;
   uint64_t done = 0;
-  uint64_t all = 0;  ///< 0: not known
+  uint64_t all = 0;  ///< 0: unknown
 };
 
 struct GetOptions {
-  bool keep_archives = false;                        ///< after they have been unpacked
+  bool keep_archives = false;                        ///< after unpacking them
   DownloadOptions download;                          ///< its progress is not used
-  std::function<bool(const GetProgress&)> progress;  ///< a true answer asks to stop
+  std::function<bool(const GetProgress&)> progress;  ///< stops if it returns true
 };
 
 struct GotFile {
@@ -32,7 +32,7 @@ struct GotFile {
   uint64_t bytes = 0;          ///< fetched
   uint64_t resumed_from = 0;
   uint64_t unpacked_files = 0;
-  /// Where no checksum is published: that of the first download, kept in kRecordedChecksums.
+  /// If no checksum is published: that of the first download, stored in kRecordedChecksums.
   std::optional<Checksum> recorded;
 };
 
@@ -43,8 +43,8 @@ struct GetResult {
 
 inline constexpr const char* kRecordedChecksums = "bntt-checksums.json";
 
-/// Fetches, verifies and unpacks every file of `source` that `directory` does not have yet. A
-/// name appears in `directory` only when what it stands for is whole. Throws Error in one sentence.
+/// Fetches, verifies and unpacks every file of `source` that `directory` does not have yet. A name
+/// appears in `directory` only when its contents are complete. Throws Error with one sentence.
 GetResult get_dataset(const DataSource& source, const std::filesystem::path& directory,
                       const GetOptions& options = {});
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr uint64_t kLargestNote = 1U << 16;
 
-// A note that cannot be read only costs the bytes that it spoke of.
+// If a note cannot be read, only the bytes it describes have to be fetched again.
 PartOrigin read_note(const fs::path& path) {
   std::error_code missing;
   if (!fs::is_regular_file(path, missing)) return {};

@@ -9,27 +9,27 @@
 
 namespace bntt {
 
-/// What tells whether the server still has the file of which we hold a part.
+/// Identifies the file on the server, to check that our part still belongs to it.
 struct PartOrigin {
   std::string url;
   std::string validator;  ///< a strong ETag or the Last-Modified date; empty: the server gave none
   bool operator==(const PartOrigin&) const = default;
 };
 
-/// `path`.part, an incomplete download, and `path`.part.json, which says where it comes from.
+/// `path`.part, an incomplete download, and `path`.part.json, which records its origin.
 class PartFile {
  public:
-  /// Opens or creates it. Throws Error where that is impossible, also for a symbolic link.
+  /// Opens or creates it. Throws Error if that is impossible, also for a symbolic link.
   explicit PartFile(const std::filesystem::path& path);
 
   uint64_t size() const { return size_; }
   const std::filesystem::path& path() const { return part_; }
   const PartOrigin& origin() const { return origin_; }
 
-  /// Forgets all bytes; the next ones come from `origin`.
+  /// Discards all bytes; the next ones come from `origin`.
   void restart(const PartOrigin& origin);
   void append(std::span<const uint8_t> bytes);
-  /// Makes it the file of its final name, on disk.
+  /// Renames it to its final name, after writing it to disk.
   void complete();
   void remove();
 

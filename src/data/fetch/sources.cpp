@@ -52,8 +52,8 @@ SourceFile idx(const std::string& place, const std::string& name, int64_t bytes,
   return {.name = name, .url = place + name, .bytes = bytes, .md5 = md5};
 }
 
-// The publishers of the event recordings give no sizes: those are bounds, about twice what is
-// usual.
+// The publishers of the event recordings give no sizes: these are limits, about twice the usual
+// size.
 SourceFile dvs_cifar10(const std::string& label, int file, const std::string& md5) {
   return {.name = label + ".zip",
           .url = fmt::format("https://ndownloader.figshare.com/files/{}", file),

@@ -26,12 +26,12 @@ constexpr std::size_t kBlock = 1U << 16;
 
 using Reader = std::unique_ptr<archive, decltype(&archive_read_free)>;
 
-/// A directory that is removed with all it holds, unless it has been renamed by then.
+/// A directory that is removed with its contents unless it has been renamed by then.
 class StagingFolder {
  public:
   explicit StagingFolder(fs::path path) : path_(std::move(path)) {
     std::error_code error;
-    fs::remove_all(path_, error);  // of a program that was killed
+    fs::remove_all(path_, error);  // left by a program that was killed
     if (!fs::create_directory(path_, error)) {
       fail("{}: cannot be created: {}", path_.string(), error.message());
     }
@@ -56,9 +56,9 @@ class Unpacker {
         options_(options),
         reader_(archive_read_new(), archive_read_free) {
     if (reader_ == nullptr) fail("{}: libarchive cannot be started", archive.string());
-    // No others: each format is a parser that a stranger's file could reach. Both read their
-    // archive to its last byte (the directory of a zip, the checksum of a gzip), so that one that
-    // was cut does not pass.
+    // No other formats: each is a parser that an untrusted file could reach. Both formats read
+    // their archive to the last byte (the directory of a zip, the checksum of a gzip), so that a
+    // truncated one is detected.
     archive_read_support_filter_gzip(reader_.get());
     archive_read_support_format_tar(reader_.get());
     archive_read_support_format_zip_seekable(reader_.get());
@@ -99,7 +99,7 @@ class Unpacker {
     if (options_.progress && options_.progress(done, archive_bytes_)) result_.stopped = true;
   }
 
-  /// The names from the top folder on; throws for a path that could lead elsewhere.
+  /// The names from the top folder on; throws for a path that could lead outside it.
   std::vector<std::string> names_of(archive_entry* entry) const {
     const char* path = archive_entry_pathname(entry);
     if (path == nullptr || *path == '\0') {
@@ -148,7 +148,7 @@ class Unpacker {
          excerpt(target.lexically_relative(staging_).string()), reason);
   }
 
-  // Nothing in the staging directory is a link, and a name is never opened twice.
+  // The staging directory contains no links, and no name is opened twice.
   void take_file(const fs::path& target, const char* path) {
     Descriptor file(
         ::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
@@ -159,8 +159,8 @@ class Unpacker {
     ++result_.files;
   }
 
-  // What an entry announces is not believed: bytes are counted as they come, those that are left
-  // out (no `file`) too.
+  // The size that an entry announces is not trusted: bytes are counted as they arrive, including
+  // those that are skipped (no `file`).
   void pour(const Descriptor* file, const fs::path& target) {
     std::array<char, kBlock> block{};
     while (!result_.stopped) {
