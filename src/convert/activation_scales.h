@@ -8,9 +8,9 @@
 
 namespace bntt {
 
-/// Of every hidden stage of an ANN, the percentile of its activations above 0 (Diehl et al. 2015
+/// For every hidden stage of an ANN, the percentile of its activations above 0 (Diehl et al. 2015
 /// take the largest, Rueckauer et al. 2017 the 99.9th percentile). The encoder must be direct.
-/// Throws Error, beginning with `origin`, for a stage whose neurons are all silent.
+/// Throws an Error that begins with `origin` for a stage whose neurons are all silent.
 std::vector<float> activation_scales(const Network& ann, const Calibration& calibration,
                                      const std::string& origin);
 

@@ -112,7 +112,7 @@ class Converting {
     return kind;
   }
 
-  /// Drawn like the first batches of a training that changes no image.
+  /// Drawn like the first batches of a training without augmentation.
   std::vector<Batch> calibration_batches() const {
     constexpr int64_t kTogether = 32;
     std::vector<Batch> batches;

@@ -16,25 +16,26 @@ namespace bntt {
 struct ConversionOptions {
   std::string method = "rmp";     ///< a name of conversion_methods()
   int64_t steps = 100;            ///< of the converted network
-  int64_t calibration_steps = 0;  ///< of spike-norm and rmp; 0: as many as `steps`
+  int64_t calibration_steps = 0;  ///< for spike-norm and rmp; 0: the same as `steps`
   int64_t calibration_images = 512;
-  std::optional<double> percentile;  ///< otherwise the method's own
+  std::optional<double> percentile;  ///< default: that of the method
   double threshold_scale = 1.0;      ///< multiplies every threshold
-  /// Instead of `threshold_scale`: the one of these with the best accuracy on validation images.
+  /// Instead of `threshold_scale`: tries these and takes the one with the best validation accuracy.
   std::vector<double> sweep;
-  /// While thresholds are searched, earlier stages have theirs times `threshold_scale` already.
+  /// During the search for thresholds, those of earlier stages are already multiplied by
+  /// `threshold_scale`.
   bool scaled_search = false;
-  std::optional<Reset> reset;          ///< otherwise the method's own
-  std::optional<EncoderKind> encoder;  ///< otherwise the method's own
+  std::optional<Reset> reset;          ///< default: that of the method
+  std::optional<EncoderKind> encoder;  ///< default: that of the method
   uint64_t seed = 1;
-  /// What is done, how far, of how much; a true answer stops.
+  /// Called with the task, the amount done and the total; stops if it returns true.
   std::function<bool(const std::string& what, int64_t done, int64_t of)> progress;
 };
 
 struct ConvertedStage {
   std::string name;
   float threshold = 1.0F;
-  float scale = 1.0F;  ///< the activation that one spike per step stands for
+  float scale = 1.0F;  ///< the activation that one spike per step represents
 };
 
 struct ScaleTrial {
@@ -48,19 +49,19 @@ struct Conversion {
   std::vector<ConvertedStage> stages;  ///< the hidden ones
   double threshold_scale = 1.0;
   std::vector<ScaleTrial> sweep;
-  bool stopped = false;  ///< by `progress`: the network is of no use
+  bool stopped = false;  ///< by `progress`: the network is unusable
 };
 
-/// The images that a conversion looks at: `train` for thresholds, `validation` for a sweep.
+/// The images that a conversion uses: `train` for thresholds, `validation` for a sweep.
 struct ConversionImages {
   const ImageSet& images;
   SampleRange train;
   SampleRange validation;
 };
 
-/// An ANN as a spiking network. `encoder` is the ANN's. Throws Error, beginning with `origin`, for
-/// a network that is not an ANN or has a stage that no rule covers, and for options that do not
-/// fit.
+/// Converts an ANN to a spiking network. `encoder` is the ANN's. Throws an Error that begins with
+/// `origin` for a network that is not an ANN or has a stage that no rule covers, and for unsuitable
+/// options.
 Conversion convert(const Network& ann, const EncoderSpec& encoder, const ConversionImages& images,
                    const ConversionOptions& options, const std::string& origin);
 

@@ -42,7 +42,7 @@ std::string why_not(const StagePlan& plan, int64_t index) {
   return "";
 }
 
-/// y = scale · x + shift in evaluation, the synapse's own bias included: [channel] each.
+/// y = scale · x + shift in evaluation, including the synapse's own bias: [channel] each.
 NormTrace evaluated_norm(const Network& ann, std::size_t stage) {
   const StagePlan& plan = ann.stages()[stage];
   const BranchPlan& branch = plan.branches.front();
@@ -71,7 +71,7 @@ NeuronSpec without_dropout(NeuronSpec neuron) {
   return neuron;
 }
 
-/// A stage whose norm is gone. Pools stay.
+/// A stage without its norm. Pools are kept.
 class FoldedStage {
  public:
   explicit FoldedStage(bool bias) : bias_(bias) {}

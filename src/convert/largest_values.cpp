@@ -9,7 +9,7 @@
 namespace bntt {
 namespace {
 
-/// The number at a place between the largest (0) and the smallest. Changes the order.
+/// The number at a rank between the largest (0) and the smallest. Changes the order.
 float at_rank(std::span<float> values, double rank) {
   const auto low = static_cast<std::ptrdiff_t>(rank);
   std::nth_element(values.begin(), values.begin() + low, values.end(), std::greater<>());

@@ -6,16 +6,16 @@
 
 namespace bntt {
 
-/// A percentile of the positive numbers in a stream. Near 100 it keeps few of them.
+/// A percentile of the positive numbers in a stream. Near 100 it stores only few of them.
 class LargestValues {
  public:
-  /// Of at most `most` numbers.
+  /// For a stream of at most `most` numbers.
   LargestValues(double percentile, int64_t most);
 
   void add(std::span<const float> values);
-  /// Whether a positive number was among them.
+  /// Whether there was a positive number.
   bool any() const { return positive_ > 0; }
-  /// Between two numbers of the stream, along a straight line.
+  /// Interpolates linearly between two numbers of the stream.
   float percentile() const;
 
  private:
@@ -28,7 +28,8 @@ class LargestValues {
   int64_t positive_ = 0;
 };
 
-/// The percentile of these numbers, of whatever sign; 100 gives the largest. Changes their order.
+/// The percentile of these numbers, whatever their sign; 100 gives the largest. Changes their
+/// order.
 float percentile_of(std::span<float> values, double percentile);
 
 }  // namespace bntt

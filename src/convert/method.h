@@ -8,14 +8,14 @@
 
 namespace bntt {
 
-/// Where the thresholds of a converted network come from.
+/// The source of a converted network's thresholds.
 enum class ThresholdRule {
-  copied,          ///< 1 everywhere: weights are copied as they are
-  activations,     ///< what the ANN's neurons give on calibration images
-  weighted_inputs  ///< what arrives at the spiking neurons, stage after stage
+  copied,          ///< 1 everywhere: weights are copied unchanged
+  activations,     ///< from the activations of the ANN's neurons on calibration images
+  weighted_inputs  ///< from the inputs of the spiking neurons, stage after stage
 };
 
-/// A published way from an ANN to a spiking network.
+/// A published method to convert an ANN to a spiking network.
 struct ConversionMethod {
   const char* name;
   const char* meaning;
@@ -23,13 +23,13 @@ struct ConversionMethod {
   ThresholdRule rule;
   Reset reset;
   std::optional<float> floor;
-  double percentile;  ///< of activations or weighted inputs, which stands for the largest
-  bool direct_input;  ///< the image itself at every step; otherwise Poisson spikes
-  bool pools_fire;    ///< average pools are stages of neurons with weights 1/n
+  double percentile;  ///< of activations or weighted inputs, used as the largest
+  bool direct_input;  ///< feed the image itself at every step; otherwise Poisson spikes
+  bool pools_fire;    ///< average pools become stages of neurons with weights 1/n
 };
 std::span<const ConversionMethod> conversion_methods();
 
-/// Throws Error for an unknown name, with the nearest known one.
+/// Throws Error for an unknown name and suggests the nearest known one.
 const ConversionMethod& conversion_method(std::string_view name);
 
 }  // namespace bntt

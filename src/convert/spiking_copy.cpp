@@ -8,7 +8,7 @@
 namespace bntt {
 namespace {
 
-/// Turns the stages of an ANN into those of a spiking network, one after another.
+/// Turns the stages of an ANN into those of a spiking network, one by one.
 class SpikingStages {
  public:
   SpikingStages(const SpikingOptions& options, std::span<const float> thresholds)
@@ -53,7 +53,7 @@ class SpikingStages {
   int pools_ = 0;
 };
 
-/// Weights, and biases as currents, of every stage that both networks have.
+/// Copies weights, and biases as currents, of every stage that both networks have.
 void fill(const Network& ann, std::span<const float> scales, Network& network) {
   for (Parameter& parameter : network.parameters()) parameter.value.fill(0.0F);
   for (std::size_t i = 0; i < std::min(ann.stages().size(), scales.size()); ++i) {
@@ -100,7 +100,7 @@ Network weighted_input_probe(const Network& ann, const SpikingOptions& options,
     if (stages.done() > thresholds.size()) break;
   }
   std::vector<StageSpec> probed = stages.take();
-  // A network ends in a readout; the mean of the map makes it a cheap one.
+  // A network must end in a readout; reading only the mean of the map keeps it cheap.
   probed.emplace_back(AvgPool{.size = 0});
   probed.emplace_back(Readout{.classes = 1});
   Network network = Network::unfilled({.input = ann.spec().input,

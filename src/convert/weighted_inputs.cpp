@@ -10,7 +10,7 @@
 namespace bntt {
 namespace {
 
-/// Of each image at each step the percentile; of these the largest.
+/// Takes the percentile of each image at each step, and returns the largest of these.
 float largest_of(const DenseTrain& currents, double percentile) {
   const int64_t frame = currents.shape.size();
   const int64_t frames = currents.values.size() / frame;
@@ -27,7 +27,7 @@ float largest_of(const DenseTrain& currents, double percentile) {
   return *std::ranges::max_element(of_frames);
 }
 
-/// Few enough that a window's currents stay within some tens of megabytes.
+/// Limits a window's currents to some tens of megabytes.
 int64_t window_of(const Network& probe, int64_t batch) {
   constexpr int64_t kFloats = 4 << 20;
   int64_t largest = 1;
@@ -35,7 +35,7 @@ int64_t window_of(const Network& probe, int64_t batch) {
   return std::clamp<int64_t>(kFloats / (largest * batch), 1, probe.spec().steps);
 }
 
-/// The largest weighted input of the stage that a probe ends with.
+/// The largest weighted input of the last stage of a probe.
 float largest_input(const Network& probe, std::size_t probed, const Calibration& calibration,
                     const std::string& what) {
   float largest = 0.0F;
