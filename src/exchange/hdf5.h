@@ -7,7 +7,7 @@
 
 namespace bntt {
 
-/// Something of libhdf5 that must be closed. Negative: there is none.
+/// A libhdf5 object that must be closed. Negative: none.
 class Hdf5Handle {
  public:
   using Close = herr_t (*)(hid_t);
@@ -22,15 +22,15 @@ class Hdf5Handle {
   }
 
   bool valid() const { return id_ >= 0; }
-  operator hid_t() const { return id_; }  // NOLINT: used as libhdf5's own
+  operator hid_t() const { return id_; }  // NOLINT: used like libhdf5's own
 
  private:
   hid_t id_;
   Close close_;
 };
 
-/// Debian's libhdf5 is not thread-safe. It prints no errors while this is held, and loads no
-/// plugins: errors are those of the file, and become sentences here.
+/// Debian's libhdf5 is not thread-safe. While this lock is held, libhdf5 prints no errors and loads
+/// no plugins: errors concern the file and are reported as sentences.
 class Hdf5Lock {
  public:
   Hdf5Lock() : lock_(mutex()) {

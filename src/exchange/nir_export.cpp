@@ -17,15 +17,15 @@
 namespace bntt {
 namespace {
 
-/// Of the nir package whose files have this form.
+/// Version of the nir package that writes files of this form.
 constexpr const char* kNirVersion = "1.0.8";
 
-/// y = scale · x + shift of a branch, as far as one step goes for all.
+/// y = scale · x + shift of a branch, with the same numbers for all steps.
 struct FixedAffine {
   std::vector<double> scale;  // [channel]
   std::vector<double> shift;  // [channel]
-  bool changes = false;       // from step to step: these are means
-  NormTrace steps;            // [step, channel]: what they were made from
+  bool changes = false;       // from step to step; then scale and shift are means
+  NormTrace steps;            // [step, channel]: the values they were computed from
 
   void scale_by(double factor, double of_shift) {
     for (double& value : scale) value *= factor;
@@ -70,7 +70,7 @@ class Exporter {
     return nir_integers(shape_of(map, flat));
   }
 
-  /// A node that reads others. PyTorch's modules allow no dots in names.
+  /// Adds a node that reads others. PyTorch's modules do not allow dots in names.
   NirNode& add(const std::string& name, const std::string& type, const Names& sources) {
     std::string unique = name;
     std::ranges::replace(unique, '.', '_');
@@ -95,7 +95,7 @@ class Exporter {
     const auto parameters = network_.neuron_parameters(i);
     const auto dynamics = neurons->dynamics(parameters);
     const double leak = dynamics ? dynamics->leak : plan.readout ? plan.neuron.leak : 1.0;
-    // v ← v + dt/τ (r I − v) with dt/τ = 1 − λ and r = 1: what arrives must be 1/(1 − λ) larger.
+    // v ← v + dt/τ (r I − v) with dt/τ = 1 − λ and r = 1: the input must be 1/(1 − λ) larger.
     const double gain = leak < 1.0 ? 1.0 / (1.0 - leak) : 1.0;
     Names branches;
     for (std::size_t b = 0; b < plan.branches.size(); ++b) {
@@ -108,11 +108,11 @@ class Exporter {
     } else if (dynamics) {
       outputs_[i] = {add_neurons(plan, *dynamics, flat, branches)};
     } else {
-      outputs_[i] = branches;  // neurons none: readers get the sum
+      outputs_[i] = branches;  // neurons none: readers receive the sum
     }
   }
 
-  /// The fill value takes no room, and readers want every neuron's own.
+  /// Readers expect one value per neuron; a fill value takes no space in the file.
   static void set_everywhere(NirNode& node, const char* name, const std::vector<int64_t>& shape,
                              double value) {
     node.arrays[name] = nir_constant(shape, static_cast<float>(value));
@@ -136,7 +136,7 @@ class Exporter {
       set_everywhere(node, "v_leak", shape, 0.0);
     }
     set_everywhere(node, "r", shape, 1.0);
-    set_everywhere(node, "v_threshold", shape, dynamics.fires_above);  // NIR fires above, not at
+    set_everywhere(node, "v_threshold", shape, dynamics.fires_above);  // NIR fires above θ only
     set_everywhere(node, "v_reset", shape, 0.0);
     node.metadata.texts[kNirReset] = soft ? kNirSubtract : "zero";
     return node.name;
@@ -170,7 +170,7 @@ class Exporter {
     return names;
   }
 
-  /// Pool, flatten and weights; the names of the nodes whose sum the branch is.
+  /// Adds pool, flatten and weights; returns the names of the nodes whose sum is the branch.
   Names add_branch(std::size_t stage, std::size_t b, double gain, float input_factor) {
     const BranchPlan& branch = network_.stages()[stage].branches[b];
     const bool readout = network_.stages()[stage].readout;
@@ -178,7 +178,7 @@ class Exporter {
     const bool flat = is_flat(branch.sources.front());
     if (branch.pools()) sources = {add_pool(branch, sources)};
     FixedAffine affine = affine_of(stage, b, input_factor);
-    // A sum pool stands for an average: the weights behind it make up for that.
+    // An average is written as a sum pool: the weights after it compensate for that.
     const double pooled = branch.pools() && branch.pool == PoolKind::average
                               ? static_cast<double>(branch.pool_height * branch.pool_width)
                               : 1.0;
@@ -251,8 +251,8 @@ class Exporter {
     node.arrays["groups"] = scalar(groups);
   }
 
-  /// A shortcut is an edge. Where it is scaled: a convolution of one tap for each channel alone,
-  /// which every reader of convolutions has; a Scale for a flat layer.
+  /// A shortcut is an edge. A scaled one is a depthwise 1x1 convolution, which every reader of
+  /// convolutions supports, or a Scale for a flat layer.
   Names add_identity(const BranchPlan& branch, const Names& sources, bool flat, bool readout,
                      const FixedAffine& affine) {
     const bool neutral = std::ranges::all_of(affine.scale, [](double s) { return s == 1.0; });
@@ -323,8 +323,8 @@ class Exporter {
     return result;
   }
 
-  /// For readers who can change a node's numbers from step to step: weights are raw_weight times
-  /// the scale of a step, biases its shift.
+  /// For readers that can change a node's numbers from step to step: weights are raw_weight times
+  /// the scale of a step, biases are its shift.
   void keep_steps(const BranchPlan& branch, const FixedAffine& affine, NirNode& node) const {
     if (!affine.changes) return;
     const auto rows = [&](const Buffer<float>& values) {
@@ -341,14 +341,14 @@ class Exporter {
   const NirExportOptions& options_;
   NirExport result_;
   std::set<std::string> names_;
-  std::vector<Names> outputs_;  // of each stage: nodes whose sum its readers get
+  std::vector<Names> outputs_;  // [stage]: nodes whose sum its readers receive
 };
 
 NirArray number(double value) {
   return {.shape = {}, .values = {static_cast<float>(value)}, .integers = {}};
 }
 
-/// What no node keeps goes to the metadata of the whole.
+/// Tensors that no node stores go into the metadata of the graph.
 void add_tensors(const Network& network, NirGraph& graph) {
   std::set<std::string> kept;
   for (const NirNode& node : graph.nodes) {
@@ -378,7 +378,7 @@ void describe(const Network& network, const ModelCard& card, const NirExportOpti
   TensorFile described;
   describe_model(network, card, described);
   if (!result.approximate) {
-    // The graph itself is the network: nothing else may describe another.
+    // The graph itself is the network; the metadata must not describe a different one.
     std::erase_if(described.metadata, [](const auto& entry) { return entry.first != "bntt.card"; });
   } else {
     metadata.texts["approximation"] = "norms of every step as their mean over time";

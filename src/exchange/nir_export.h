@@ -7,20 +7,20 @@ namespace bntt {
 
 struct NirExportOptions {
   double dt = 1e-4;            ///< seconds per step, from which τ = dt/(1 − λ) follows
-  bool allow_lossy = false;    ///< write soft resets, which most readers make hard ones
+  bool allow_lossy = false;    ///< write soft resets, which most readers treat as hard
   bool mean_of_steps = false;  ///< write norms that change from step to step as their mean
 };
 
 struct NirExport {
   NirGraph graph;
-  bool approximate = false;  ///< some norm is written as its mean; the metadata have the exact one
+  bool approximate = false;  ///< some norm is written as its mean; the metadata has the exact one
   bool soft_reset = false;
 };
 
-/// The network as a graph that readers run without knowing of norms: those with fixed numbers are
-/// folded into weights and biases, τ = dt/(1 − λ), r = 1, weights and biases times 1/(1 − λ), and
-/// average pools are sum pools with the next weights scaled. Throws Error, beginning with the name
-/// of the stage, for what NIR cannot say.
+/// The network as a graph that readers can run without supporting norms: those with fixed numbers
+/// are folded into weights and biases, τ = dt/(1 − λ), r = 1, weights and biases times 1/(1 − λ),
+/// and average pools are sum pools with the next weights scaled. Throws an Error that begins with
+/// the name of the stage for anything that NIR cannot express.
 NirExport to_nir(const Network& network, const ModelCard& card, const NirExportOptions& options);
 
 }  // namespace bntt

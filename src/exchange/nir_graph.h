@@ -12,14 +12,14 @@
 namespace bntt {
 
 /// Numbers of a node. One value may stand for all: parameters of neurons have the shape of their
-/// whole map, and are the same everywhere in nearly every file.
+/// whole map, and are constant in nearly every file.
 struct NirArray {
-  /// Arrays of integers up to this size are kept as integers too: strides, shapes, paddings.
+  /// Integer arrays up to this size are also stored as integers: strides, shapes, paddings.
   static constexpr int64_t kMostIntegers = 16;
 
   std::vector<int64_t> shape;
-  std::vector<float> values;      ///< as many as the shape says, or one
-  std::vector<int64_t> integers;  ///< of small integer arrays, beside the values
+  std::vector<float> values;      ///< as many as the shape has elements, or one
+  std::vector<int64_t> integers;  ///< of small integer arrays, in addition to the values
 
   int64_t size() const { return size_of(shape); }
   float at(int64_t i) const { return values.size() == 1 ? values.front() : values[i]; }
@@ -37,7 +37,7 @@ inline NirArray nir_integers(std::vector<int64_t> numbers) {
           .integers = std::move(numbers)};
 }
 
-/// What others may ignore.
+/// Information that other tools may ignore.
 struct NirMetadata {
   std::map<std::string, std::string> texts;
   std::map<std::string, NirArray> arrays;

@@ -14,12 +14,12 @@
 namespace bntt {
 namespace {
 
-constexpr double kUsualDt = 1e-4;  // seconds; what the files and importers of others use
+constexpr double kUsualDt = 1e-4;  // seconds; used by the files and importers of other tools
 constexpr int64_t kMostWeights = int64_t{1} << 28;
 constexpr int64_t kMostInputs = int64_t{1} << 24;
 constexpr std::size_t kMostTerms = 16;
 
-/// Walks a graph in order; every node turns the signals that reach it into one.
+/// Walks a graph in order; every node turns its input signals into one.
 class Importer : private NirNumbers {
  public:
   Importer(const NirGraph& graph, const std::string& origin, const NirImportOptions& options)
@@ -48,7 +48,7 @@ class Importer : private NirNumbers {
         if (more.map != arriving.map) refuse(node, "adds up maps of different shapes");
         arriving.flat = arriving.flat || more.flat;
         arriving.terms.insert(arriving.terms.end(), more.terms.begin(), more.terms.end());
-        // A graph of n nodes can have 2ⁿ ways through it.
+        // A graph of n nodes can have 2ⁿ paths through it.
         if (arriving.terms.size() > kMostTerms) lowering_->make_plain(arriving, node.name + "_sum");
       }
       last_ = is_last(place);
@@ -62,7 +62,7 @@ class Importer : private NirNumbers {
   }
 
  private:
-  /// Whether the output reads this node and nobody else does.
+  /// Whether the output is the only reader of this node.
   bool is_last(std::size_t place) const {
     bool last = true;
     for (std::size_t i = 0; i < graph_.nodes.size(); ++i) {
@@ -75,7 +75,7 @@ class Importer : private NirNumbers {
 
   NirSignal begin(const NirNode& node) {
     std::vector<int64_t> shape = array(node, "shape").integers;
-    // A batch of one that some exporters leave in front.
+    // Some exporters keep a leading batch axis of size one.
     while (shape.size() > 3 || shape.size() == 2) {
       if (shape.front() != 1) break;
       shape.erase(shape.begin());
@@ -121,7 +121,7 @@ class Importer : private NirNumbers {
     if (weight.shape.size() != 2) {
       refuse(node, "has weights {}, expected [outputs, inputs]", nir_shape_text(weight.shape));
     }
-    // PyTorch's Linear takes the last axis: others must be of one element.
+    // PyTorch's Linear acts on the last axis: all others must have one element.
     const bool one_axis =
         signal.flat || signal.map.channels * signal.map.height == 1 || signal.map.pixels() == 1;
     if (!one_axis || weight.shape[1] != signal.map.size()) {
@@ -191,7 +191,7 @@ class Importer : private NirNumbers {
            kernel, stride);
   }
 
-  /// Zeros where a group does not see a channel.
+  /// Expands grouped weights, with zeros where a group does not see a channel.
   static std::vector<float> without_groups(const NirArray& weight, int64_t groups,
                                            int64_t channels) {
     const int64_t outputs = weight.shape[0];
@@ -266,7 +266,7 @@ class Importer : private NirNumbers {
     }
     lowering_->make_plain(signal, node.name + "_sum");
     if (signal.terms.front().pool.size != 1) {
-      // A branch has one pool: the one before goes to a stage of its own.
+      // A branch has only one pool: the previous one becomes a stage of its own.
       signal.terms.front().scale.assign(static_cast<std::size_t>(signal.map.channels), 1.0);
       lowering_->make_plain(signal, node.name + "_before");
     }
@@ -283,7 +283,7 @@ class Importer : private NirNumbers {
     return 1.0 - dt_ / tau;
   }
 
-  /// τ_syn = dt leaves nothing of the synapse but its weight.
+  /// With τ_syn = dt, only the weight of the synapse remains.
   double synaptic_gain(const NirNode& node, const NirSignal& signal) const {
     const double tau = parameter(node, "tau_syn", signal);
     if (std::abs(tau - dt_) > 1e-6 * dt_) {
@@ -293,7 +293,7 @@ class Importer : private NirNumbers {
     return parameter_or(node, "w_in", signal, 1.0);
   }
 
-  /// v' = R I over one step: some files have the step in R, some leave it out.
+  /// v' = R I over one step: some files include the step in R, some do not.
   double integrator_gain(double r) const { return std::abs(r * dt_ - 1.0) < 1e-6 ? 1.0 : r; }
 
   Reset reset_of(const NirNode& node) const {
@@ -344,7 +344,7 @@ class Importer : private NirNumbers {
       readout_drive_ = {.gain = (1.0 - leak) * r,
                         .constant = (1.0 - leak) * parameter_or(node, "v_leak", signal, 0.0)};
     }
-    // Its voltage is the answer, not a mean.
+    // The answer is its voltage, not a mean.
     readout_.divide_by_steps = false;
     integrated_ = true;
     return signal;
@@ -382,8 +382,8 @@ class Importer : private NirNumbers {
   NirImportOptions options_;
   NirOrder order_;
   double dt_ = kUsualDt;
-  bool batch_axis_ = false;  // the input has an axis for a batch of one
-  bool last_ = false;        // the node at hand is the last before the output
+  bool batch_axis_ = false;  // the input has a batch axis of size one
+  bool last_ = false;        // the current node is the last before the output
   std::optional<NirLowering> lowering_;
   Readout readout_;
   NirDrive readout_drive_;

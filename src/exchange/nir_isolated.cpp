@@ -19,14 +19,13 @@
 #include "exchange/nir_file.h"
 #include "exchange/nir_reader.h"
 
-// libhdf5 crashes on files that were made to do so, and on some that are merely damaged. So a
-// process of its own reads a file and hands the graph over as safetensors, for which there is a
-// parser that takes anything.
+// libhdf5 crashes on files crafted to crash it, and on some that are merely damaged. So a separate
+// process reads the file and returns the graph as safetensors, whose parser is safe for any input.
 namespace bntt {
 namespace {
 
 constexpr uint64_t kLargestFile = uint64_t{8} << 30;
-// Damaged files can make libhdf5 loop. Whole ones take well under a second for so many bytes.
+// Damaged files can make libhdf5 loop. Intact ones take well under a second for this many bytes.
 constexpr rlim_t kBytesPerSecond = 20 << 20;
 constexpr const char* kGraphKey = "graph";
 constexpr int kRead = 0;
@@ -42,7 +41,7 @@ Json packed(const Texts& texts) {
   return list;
 }
 
-/// Numbers become tensors, called by their place.
+/// Numbers become tensors, named by their index.
 Json packed(const Arrays& arrays, TensorFile& file) {
   Json list = Json::array();
   for (const auto& [name, array] : arrays) {
@@ -121,9 +120,9 @@ NirGraph unpacked(const TensorFile& file, const std::string& origin) {
   }
 }
 
-/// In the child: leaves the graph, or the sentence that says why there is none.
+/// Runs in the child: writes the graph, or the sentence that says why there is none.
 int read_into(int result, std::span<const uint8_t> bytes, const std::string& origin) {
-  // Whoever handles signals or wants to see a crash means the parent.
+  // Signal handlers and crash reporters are meant for the parent.
   for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE, SIGILL}) std::signal(signal, SIG_DFL);
   const rlimit none{0, 0};
   const rlim_t most = 1 + bytes.size() / kBytesPerSecond;
@@ -170,7 +169,7 @@ NirGraph parse_nir(std::span<const uint8_t> bytes, const std::string& origin) {
   const Descriptor result(::memfd_create("bntt-nir", MFD_CLOEXEC));
   int status = 0;
   {
-    const Hdf5Lock lock;  // nobody is inside libhdf5 while the process is copied
+    const Hdf5Lock lock;  // no other thread is inside libhdf5 during the fork
     const pid_t child = result.get() < 0 ? -1 : ::fork();
     if (child < 0) fail("{}: no process to read it in: {}", origin, system_message());
     if (child == 0) ::_exit(read_into(result.get(), bytes, origin));

@@ -16,14 +16,14 @@ bool is_letter(char c) {
          c == '-';
 }
 
-/// With running mean 0, variance 1 and an ε that vanishes beside it: y = γ x + β.
+/// With running mean 0, variance 1 and a negligible ε: y = γ x + β.
 NormSpec scaling_norm(bool shift) { return {.kind = "bn", .epsilon = 1e-30F, .shift = shift}; }
 
 }  // namespace
 
 NirLowering::NirLowering(const MapShape& input, int64_t steps, const std::string& origin)
     : origin_(origin),
-      // The readout is always called fc1.
+      // "fc1" is reserved for the readout.
       spec_{.input = input, .steps = steps, .stages = {}},
       names_{kInputName, "fc1"} {}
 
@@ -68,7 +68,7 @@ BranchSpec NirLowering::branch(const NirTerm& term, const MapShape& map, const s
     }
     return result;
   }
-  // Whoever reads a layer has its weights: many readers have them many times.
+  // Every reader of a layer has its own copy of the weights.
   weights_ += std::ssize(term.weight);
   if (weights_ > kMostWeights) {
     fail("{}: its layers and their readers have more than {} weights", origin_, kMostWeights);

@@ -11,11 +11,11 @@
 
 namespace bntt {
 
-/// One summand of a signal inside a graph: outputs of stages, pooled, through weights, scaled and
-/// shifted per channel.
+/// One term of a signal's sum: outputs of stages, pooled, through weights, scaled and shifted per
+/// channel.
 struct NirTerm {
-  std::vector<std::string> sources;  ///< stages whose spikes add up, or one of any kind
-  bool spikes = true;                ///< otherwise real values
+  std::vector<std::string> sources;  ///< stages whose spikes are added, or one of any kind
+  bool spikes = true;                ///< false: real values
   PoolSpec pool;
   std::optional<SynapseSpec> synapse;  ///< none: the signal itself
   std::vector<float> weight;           ///< of the synapse, in PyTorch's order
@@ -25,35 +25,35 @@ struct NirTerm {
   bool is_plain() const { return !synapse && scale.empty() && shift.empty(); }
 };
 
-/// What a node hands on.
+/// The output of a node.
 struct NirSignal {
   MapShape map;
-  bool flat = false;  ///< one axis in the file, whatever the map
+  bool flat = false;  ///< one axis in the file, whatever the shape of the map
   std::vector<NirTerm> terms;
 };
 
-/// The numbers that a piece adds to what arrives: v = Σ gain · term + constant.
+/// Applied to the arriving terms: v = Σ gain · term + constant.
 struct NirDrive {
   double gain = 1.0;
   double constant = 0.0;
 };
 
-/// Makes stages of signals, and collects their numbers.
+/// Turns signals into stages, and collects their numbers.
 class NirLowering {
  public:
-  /// `origin` begins the sentences of errors.
+  /// `origin` starts every error sentence.
   NirLowering(const MapShape& input, int64_t steps, const std::string& origin);
 
   NirSignal input(bool flat) const;
 
-  /// As one signal without weights, scale and shift of its own, so that a pool or weights can
-  /// follow: where it is more, a stage that hands on real values takes it.
+  /// Makes it one signal without weights, scale and shift of its own, so that a pool or weights can
+  /// follow. If necessary, adds a stage that outputs real values.
   void make_plain(NirSignal& signal, const std::string& name);
-  /// A stage of spiking neurons.
+  /// Adds a stage of spiking neurons.
   NirSignal fire(const NirSignal& signal, const std::string& name, const NeuronSpec& neuron,
                  const NirDrive& drive);
-  /// The last stage. `readout` says how it decodes; classes, synapse, source and bias are filled
-  /// in.
+  /// Adds the last stage. `readout` says how it decodes; classes, synapse, source and bias are
+  /// filled in.
   void read_out(NirSignal signal, const std::string& name, Readout readout, const NirDrive& drive);
 
   Network network() const;

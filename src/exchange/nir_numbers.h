@@ -13,17 +13,17 @@
 
 namespace bntt {
 
-/// Of the weights that a file need not hold one by one: a fill value, or the zeros between groups.
+/// Limit for weights that are not stored individually: a fill value, or the zeros between groups.
 inline constexpr int64_t kMostUnwritten = int64_t{1} << 25;
 
 /// [2, 34, 34]
 std::string nir_shape_text(const std::vector<int64_t>& shape);
 std::string nir_shape_text(const NirSignal& signal);
 
-/// Whether a shape in a file is that of a signal; axes of one element in front count for nothing.
+/// Whether a shape in a file is that of a signal; leading axes of one element are ignored.
 bool nir_shape_fits(std::vector<int64_t> shape, const NirSignal& signal);
 
-/// Reads the numbers of nodes, and refuses by the node's name what does not fit.
+/// Reads the numbers of nodes; errors name the node.
 class NirNumbers {
  public:
   explicit NirNumbers(const std::string& origin) : origin_(origin) {}
@@ -36,16 +36,16 @@ class NirNumbers {
   }
 
   const NirArray& array(const NirNode& node, const char* name) const;
-  /// `count` integers; one stands for all.
+  /// `count` integers; a single one stands for all.
   std::vector<int64_t> integers(const NirNode& node, const char* name, std::size_t count) const;
-  /// Two equal integers, as square kernels have.
+  /// Two equal integers, as for square kernels.
   int64_t square(const NirNode& node, const char* name, int64_t lowest, int64_t highest) const;
 
   std::vector<float> weights(const NirNode& node) const;
-  /// Empty where all are 0.
+  /// Empty if all are 0.
   std::vector<double> biases(const NirNode& node, int64_t outputs) const;
 
-  /// The one value of a parameter of neurons that read this signal.
+  /// The single value of a parameter of neurons that read this signal.
   double parameter(const NirNode& node, const char* name, const NirSignal& signal) const;
   double parameter_or(const NirNode& node, const char* name, const NirSignal& signal,
                       double otherwise) const;

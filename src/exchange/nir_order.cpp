@@ -34,7 +34,7 @@ std::vector<bool> reachable(std::size_t start, const Neighbours& next) {
   return reached;
 }
 
-/// Whoever still waits stands in a cycle or behind one; who stands in one reaches itself.
+/// A node that still waits is in a cycle or after one; a node in a cycle reaches itself.
 [[noreturn]] void refuse_cycle(const NirGraph& graph, const Neighbours& readers,
                                const std::vector<std::size_t>& waiting_for,
                                const std::string& origin) {
@@ -65,7 +65,7 @@ NirOrder nir_order(const NirGraph& graph, const std::string& origin) {
       }
     }
     std::vector<std::size_t>& sources = order.sources[places[to]];
-    // Edges are a set: one that is written twice carries its signal once.
+    // Edges form a set: a repeated edge carries its signal once.
     if (std::ranges::find(sources, places[from]) != sources.end()) continue;
     sources.push_back(places[from]);
     readers[places[from]].push_back(places[to]);

@@ -11,12 +11,12 @@ namespace bntt {
 /// A graph without cycles, in an order in which every node comes after those it reads.
 struct NirOrder {
   std::vector<std::size_t> nodes;                 ///< indices into the graph's nodes
-  std::vector<std::vector<std::size_t>> sources;  ///< [node of the graph]: whose outputs it adds up
+  std::vector<std::vector<std::size_t>> sources;  ///< [node of the graph]: nodes whose sum it reads
 };
 
-/// Throws Error, beginning with `origin` and with the name of the node: for an edge that leads
-/// nowhere, a cycle, a node that nothing reaches or that leads to no output, and unless there is
-/// one input and one output.
+/// Throws an Error that begins with `origin` and the name of the node: for a dangling edge, a
+/// cycle, a node that nothing reaches or that leads to no output, and unless there is exactly one
+/// input and one output.
 NirOrder nir_order(const NirGraph& graph, const std::string& origin);
 
 }  // namespace bntt

@@ -8,7 +8,7 @@
 namespace bntt {
 namespace {
 
-/// The metadata that our own files have, by the same names.
+/// The metadata of our own files, under the same names.
 TensorFile described(const NirGraph& graph) {
   TensorFile file;
   for (const auto& [name, text] : graph.metadata.texts) {

@@ -6,7 +6,7 @@
 #include "bntt/model.h"
 #include "exchange/nir_graph.h"
 
-/// What bntt's own files keep in their metadata.
+/// The metadata in files written by bntt.
 namespace bntt {
 
 inline constexpr const char* kNirSteps = "steps";
@@ -17,13 +17,13 @@ inline constexpr const char* kNirVotes = "votes";
 inline constexpr const char* kNirDivide = "divide_by_steps";
 inline constexpr const char* kNirPrefix = "bntt.prefix";  ///< of a node's parameters
 inline constexpr const char* kNirRawWeight = "raw_weight";
-inline constexpr const char* kNirTensor = "bntt.tensor.";   ///< then its name
+inline constexpr const char* kNirTensor = "bntt.tensor.";   ///< followed by its name
 inline constexpr const char* kNirNetwork = "bntt.network";  ///< as in our own files
 
 /// The card of a file that bntt wrote.
 std::optional<ModelCard> nir_card(const NirGraph& graph, const std::string& origin);
 
-/// The steps that the metadata name; 0: none.
+/// The number of steps in the metadata; 0: none.
 int64_t nir_steps(const NirGraph& graph);
 
 std::optional<float> nir_number(const NirMetadata& metadata, const char* name);

@@ -17,10 +17,10 @@ constexpr std::size_t kMostNodes = 10000;
 constexpr int64_t kMostEdges = 100000;
 constexpr int kMostAxes = 8;
 constexpr std::size_t kLongestText = 1 << 20;
-/// Deflate makes at most 1032 bytes of one.
+/// Deflate expands one byte to at most 1032.
 constexpr uint64_t kMostInflation = 1032;
 
-/// Names of a group's members that lie in this file: links to elsewhere are no part of a NIR file.
+/// Names of a group's members stored in this file: a NIR file has no links to other files.
 struct Listing {
   std::vector<std::string> names;
   bool foreign_link = false;
@@ -71,7 +71,7 @@ class Reader {
   static Hdf5Handle open(std::span<const uint8_t> bytes) {
     const Hdf5Handle access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
     H5Pset_fapl_core(access, 1 << 16, 0);
-    // libhdf5 copies the bytes; its interface is older than const.
+    // libhdf5 copies the bytes; its interface lacks const.
     H5Pset_file_image(access, const_cast<uint8_t*>(bytes.data()), bytes.size());
     return {H5Fopen("nir", H5F_ACC_RDONLY, access), H5Fclose};
   }
@@ -111,7 +111,7 @@ class Reader {
            info.type == H5O_TYPE_GROUP;
   }
 
-  /// A dataset with what is known of it before it is read.
+  /// A dataset with what is known about it before it is read.
   struct Dataset {
     Hdf5Handle id;
     Hdf5Handle type;
@@ -151,7 +151,7 @@ class Reader {
     return {std::move(id), std::move(type), std::move(creation), std::move(shape), count};
   }
 
-  /// Numbers in other files, and filters that libhdf5 would have to load, are refused.
+  /// Rejects numbers stored in other files, and filters that libhdf5 would have to load.
   void expect_own_storage(hid_t creation, const std::string& name, const std::string& where) const {
     const bool elsewhere =
         H5Pget_external_count(creation) != 0 || H5Pget_layout(creation) == H5D_VIRTUAL;
@@ -196,7 +196,7 @@ class Reader {
         static_cast<uint64_t>(data.count) * length > kMostInflation * bytes_) {
       damaged(name, where);
     }
-    H5Tset_size(memory, length + 1);  // room for the end of the last one
+    H5Tset_size(memory, length + 1);  // room for the final terminator
     std::vector<char> texts(static_cast<std::size_t>(data.count) * (length + 1), '\0');
     if (H5Dread(data.id, memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, texts.data()) < 0) {
       damaged(name, where);
@@ -261,7 +261,7 @@ class Reader {
     const std::string where = "node '" + name + "'";
     const Hdf5Handle own = group(nodes, name, where);
     for (const std::string& member : members(own, where)) {
-      if (is_group(own, member)) continue;  // metadata; or the nodes of a graph inside the graph
+      if (is_group(own, member)) continue;  // metadata, or the nodes of a nested graph
       const Dataset data = dataset(own, member, where);
       if (!data.is_text()) {
         result.arrays[member] = array_of(data, member, where);
@@ -290,7 +290,7 @@ class Reader {
     return result;
   }
 
-  /// Texts and arrays; what else others keep there is theirs.
+  /// Texts and arrays; anything else that other tools store there is ignored.
   NirMetadata metadata(hid_t owner, const std::string& where) {
     NirMetadata result;
     if (!has(owner, "metadata") || !is_group(owner, "metadata")) return result;

@@ -8,9 +8,9 @@
 
 namespace bntt {
 
-/// The graph in the bytes of an HDF5 file; the caller holds an Hdf5Lock. Checks all that libhdf5
-/// lets it check, but libhdf5 itself may crash: for files that one wrote oneself. parse_nir is for
-/// those of others.
+/// The graph in the bytes of an HDF5 file; the caller holds an Hdf5Lock. Checks everything that
+/// libhdf5 allows it to check, but libhdf5 itself may crash, so use it only for trusted files.
+/// parse_nir is for all others.
 NirGraph read_graph(std::span<const uint8_t> bytes, const std::string& origin);
 
 }  // namespace bntt

@@ -7,7 +7,7 @@
 namespace bntt {
 namespace {
 
-/// Nothing here depends on a stranger: what fails is memory.
+/// Nothing here depends on untrusted input: a failure means that memory ran out.
 void expect(bool worked) {
   if (!worked) fail("NIR: libhdf5 could not make the file, there may be too little memory");
 }
@@ -55,7 +55,7 @@ void write_array(hid_t parent, const std::string& name, const NirArray& array) {
   const bool integers = !array.integers.empty();
   const bool one_for_all = array.values.size() == 1 && array.size() > 1;
   if (one_for_all) {
-    // Never written, never allocated: libhdf5 gives the fill value.
+    // Never written and never allocated: libhdf5 returns the fill value.
     expect(H5Pset_fill_value(creation, H5T_NATIVE_FLOAT, array.values.data()) >= 0 &&
            H5Pset_alloc_time(creation, H5D_ALLOC_TIME_LATE) >= 0);
   }
