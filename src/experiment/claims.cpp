@@ -16,7 +16,7 @@ std::vector<bool> right_of(const Json& answers) {
   return right;
 }
 
-/// What each seed says: 1 for the claim, -1 against it, 0 neither. They must agree.
+/// The result of each seed: 1 for the claim, -1 against it, 0 neither. All must agree.
 Verdict verdict_of(const std::vector<int>& signs) {
   if (signs.empty()) return Verdict::unknown;
   const auto all = [&](int wanted) {
@@ -60,7 +60,7 @@ class Claims {
   }
 
  private:
-  /// The answers of both runs to one question, for each seed that has both.
+  /// The answers of both runs to one measurement, for each seed that has both.
   std::vector<std::pair<Json, Json>> pairs_of(const ClaimEntry& entry,
                                               const Measure& measure) const {
     const std::vector<std::size_t> higher = source_.plan.runs_of(experiment_, entry.higher);
@@ -74,8 +74,8 @@ class Claims {
     return pairs;
   }
 
-  // Two networks on the same images: whether the difference is more than chance. What it says about
-  // the methods, only several seeds can tell.
+  // Two networks on the same images: tests whether the difference is more than chance. Only several
+  // seeds can tell whether it holds for the methods.
   void judge_accuracy(const ClaimEntry& entry, ResultClaim& result) const {
     std::vector<int> signs;
     std::vector<double> differences;

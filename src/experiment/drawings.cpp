@@ -10,7 +10,7 @@
 namespace bntt {
 namespace {
 
-// Told apart by those who see no red or no green, too.
+// Distinguishable with red-green colour blindness.
 constexpr std::array kColours = {"#2457c5", "#b3372f", "#8a93a3", "#d98a08",
                                  "#1f9d6b", "#4b2991", "#1487a8"};
 
@@ -60,7 +60,7 @@ class Drawings {
   std::vector<ResultDrawing> take() { return std::move(drawings_); }
 
  private:
-  // Pictures are of the first seed.
+  // Pictures show the first seed.
   std::size_t index_of(const std::string& run) const {
     return source_.plan.runs_of(experiment_, run).front();
   }
@@ -90,7 +90,7 @@ class Drawings {
     push(entry, run, figure_script(figure, document, "", PictureFormat::svg));
   }
 
-  /// γ is in the weights; the answers tell that they are there.
+  /// γ is part of the weights, which exist if the answers do.
   std::optional<Json> outline(const DrawingEntry& entry, const std::string& run) const {
     const std::size_t index = index_of(run);
     if (!source_.lookup(index, answers_measure())) return std::nullopt;
@@ -109,7 +109,7 @@ class Drawings {
     for (const std::string& layer : entry.layers) {
       const bool there = std::ranges::any_of(
           document->at("gamma"), [&](const Json& stage) { return stage.at("name") == layer; });
-      if (!there) continue;  // a smaller network has fewer
+      if (!there) continue;  // a smaller network has fewer layers
       push(entry, run, figure_script("gamma-histogram", *document, layer, PictureFormat::svg),
            layer);
     }

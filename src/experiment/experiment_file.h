@@ -11,11 +11,11 @@
 
 namespace bntt {
 
-/// How large an experiment is run.
+/// The size at which an experiment is run.
 enum class Scale {
   full,   ///< the paper's setting
   small,  ///< hours on two cores
-  tiny,   ///< seconds: shows that everything works, and says nothing about the methods
+  tiny,   ///< seconds: shows that everything runs; says nothing about the methods
 };
 constexpr auto enum_names(Scale) {
   return std::array{std::pair{Scale::full, "full"}, std::pair{Scale::small, "small"},
@@ -34,9 +34,9 @@ struct PerScale {
 };
 
 enum class RunKind {
-  train,      ///< a network, as bntt train makes it
-  convert,    ///< a spiking network made of a trained ANN, as bntt convert makes it
-  classical,  ///< a method without a trained network, as bntt classical runs it
+  train,      ///< a network, trained as by bntt train
+  convert,    ///< a spiking network converted from a trained ANN, as by bntt convert
+  classical,  ///< a method without a trained network, run as by bntt classical
 };
 constexpr auto enum_names(RunKind) {
   return std::array{std::pair{RunKind::train, "train"}, std::pair{RunKind::convert, "convert"},
@@ -49,16 +49,16 @@ struct RunEntry {
   std::string name;
   std::string label;  ///< in tables and figures; empty: the name
   RunKind kind = RunKind::train;
-  std::string like;              ///< another run: this one begins with its settings
+  std::string like;              ///< another run, with whose settings this one begins
   std::string preset;            ///< or: a preset
   std::string config;            ///< or: a settings file, relative to the experiment's file
-  std::string from;              ///< a run whose weights this one starts with; of convert: the ANN
-  std::string method;            ///< of convert and classical
+  std::string from;              ///< the run whose weights it starts with; for convert, the ANN
+  std::string method;            ///< for convert and classical
   std::vector<std::string> set;  ///< at every scale
   PerScale<std::vector<std::string>> at;  ///< after those, at one scale
 };
 
-/// Numbers that the paper has; of the columns' names.
+/// Numbers from the paper, named like the columns.
 struct PaperNumbers {
   std::optional<double> steps;
   std::optional<double> accuracy;
@@ -71,8 +71,8 @@ struct PaperNumbers {
 struct RowEntry {
   std::string label;
   std::string run;
-  PerScale<int64_t> steps;  ///< the answer after so many steps; 0: after all
-  bool early_exit = false;  ///< the answer at the exit step that validation images allow
+  PerScale<int64_t> steps;  ///< evaluate after this many steps; 0: after all
+  bool early_exit = false;  ///< evaluate at the exit step chosen on validation images
   PaperNumbers paper;
 };
 
@@ -102,12 +102,12 @@ struct DrawingEntry {
   DrawingKind kind = DrawingKind::spikes;
   std::string title;
   std::vector<std::string> runs;
-  std::vector<std::string> layers;  ///< of gamma-histogram; those that a network has
+  std::vector<std::string> layers;  ///< of gamma-histogram; skipped if the network lacks them
   std::vector<double> strengths;    ///< of noise (σ) and fgsm (ε), in units of 0..1 pixels
   double threshold = 0.1;           ///< of gamma's exit region
 };
 
-/// What a claim is about.
+/// The quantity that a claim compares.
 enum class ClaimSubject {
   accuracy,        ///< on the same test images, by McNemar's test
   spikes,          ///< per image
@@ -115,7 +115,7 @@ enum class ClaimSubject {
   measured_ratio,  ///< E_ANN/E, counted work
   noise,           ///< accuracy at every strength of noise
   fgsm,            ///< accuracy at every strength of FGSM
-  gamma_peak,      ///< the step of the largest mean γ rises with depth; of `higher` alone
+  gamma_peak,      ///< the step of the largest mean γ rises with depth; only for `higher`
 };
 constexpr auto enum_names(ClaimSubject) {
   return std::array{std::pair{ClaimSubject::accuracy, "accuracy"},
@@ -127,21 +127,21 @@ constexpr auto enum_names(ClaimSubject) {
                     std::pair{ClaimSubject::gamma_peak, "gamma-peak"}};
 }
 
-/// An ordering that the paper states: the subject is higher for the one run than for the other.
+/// An ordering that the paper states: the subject is higher for one run than for the other.
 struct ClaimEntry {
   std::string text;
   ClaimSubject subject = ClaimSubject::accuracy;
   std::string higher;
   std::string lower;
-  std::vector<double> strengths;  ///< of noise and fgsm
+  std::vector<double> strengths;  ///< for noise and fgsm
 };
 
-/// What differs from scale to scale, settings of runs apart.
+/// What differs between scales, apart from settings of runs.
 struct ScaleEntry {
   std::string note;              ///< what is smaller than in the paper
-  int64_t images = 0;            ///< test images of energy, activity and exit; 0: all
-  int64_t attack_images = 1000;  ///< of noise and FGSM; 0: all
-  double max_loss = 0.3;         ///< points that an early exit may cost
+  int64_t images = 0;            ///< test images for energy, activity and exit; 0: all
+  int64_t attack_images = 1000;  ///< for noise and FGSM; 0: all
+  double max_loss = 0.3;         ///< points of accuracy that an early exit may cost
 };
 
 enum class Column { steps, accuracy, spikes, energy_ratio, measured_ratio, truenorth };
@@ -154,11 +154,11 @@ constexpr auto enum_names(Column) {
                     std::pair{Column::truenorth, "truenorth"}};
 }
 
-/// A table or figure: which runs, what of them, and what the paper has.
+/// A table or figure: its runs, what it shows of them, and the numbers of the paper.
 struct Experiment {
   std::string name;  ///< of the file
   std::string title;
-  std::string note;            ///< what a reader must know
+  std::string note;            ///< what readers should know
   std::vector<RunEntry> runs;  ///< its own, and those of experiments/runs.toml
   std::vector<Column> columns;
   std::string reference;  ///< run whose TrueNorth energy is 1; empty: the paper's conversion
@@ -168,22 +168,22 @@ struct Experiment {
   PerScale<ScaleEntry> scale;
   std::filesystem::path directory;  ///< of the file; empty: built in
 
-  /// Throws Error for a name that no run has.
+  /// Throws Error if no run has this name.
   const RunEntry& run(std::string_view wanted) const;
-  /// The runs that rows, figures and claims name, each once, in that order.
+  /// The runs that rows, figures and claims refer to, each once, in that order.
   std::vector<std::string> used_runs() const;
-  /// False where nothing but the input of the run is shown, which is known without training.
+  /// False if only the input of the run is shown, which is known without training.
   bool needs_weights(std::string_view run) const;
 };
 
-/// Names of the experiments that are built in (experiments/*.toml).
+/// Names of the built-in experiments (experiments/*.toml).
 std::vector<std::string> experiment_names();
 
-/// A built-in one. Throws Error for an unknown name, with the nearest known one.
+/// A built-in experiment. Throws Error for an unknown name and suggests the nearest known one.
 Experiment built_in_experiment(const std::string& name);
 
-/// Runs and scales that the text does not describe are those of experiments/runs.toml. Throws
-/// Error, beginning with `origin`.
+/// Runs and scales missing from the text are those of experiments/runs.toml. Throws an Error that
+/// begins with `origin`.
 Experiment experiment_from_toml(std::string_view text, const std::string& origin);
 
 }  // namespace bntt

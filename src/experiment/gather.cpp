@@ -8,7 +8,7 @@
 namespace bntt {
 namespace {
 
-/// What one run says, for one row.
+/// The numbers of one run for one row.
 struct RowNumbers {
   std::optional<double> steps;
   std::optional<double> accuracy;

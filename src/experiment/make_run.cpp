@@ -29,7 +29,7 @@ ConversionOptions options_of(const PlannedRun& run, const MeasureProgress& progr
           .progress = progress};
 }
 
-/// index, file, label, prediction: those with commas stand in quotes (RFC 4180).
+/// index, file, label, prediction; fields with commas are quoted (RFC 4180).
 std::vector<std::string> csv_fields(const std::string& line) {
   std::vector<std::string> fields(1);
   bool quoted = false;
@@ -54,7 +54,7 @@ bool make_conversion(const PlannedRun& run, const fs::path& ann, const fs::path&
   BNTT_CHECK(run.conversion.has_value());
   const RunPaths from{ann};
   const RunPaths to{out};
-  // What a killed process began: settings without weights.
+  // Left by a killed process: settings without weights.
   if (fs::exists(to.settings()) && !is_made(run, out)) fs::remove(to.settings());
   RunConfig config = read_run_settings(from);
   config.data.dir = run.config.data.dir;

@@ -36,7 +36,7 @@ std::string question(const Measure& measure) {
       .dump();
 }
 
-/// Of the weights that analyses take; a classical method has its result instead.
+/// A digest of the weights that analyses use; a classical method has its result instead.
 std::string weights_digits(const fs::path& run) {
   const RunPaths paths{run};
   fs::path file = fs::exists(paths.best()) ? paths.best() : paths.checkpoint();
@@ -59,7 +59,7 @@ Json answers_of(const OpenRun& run, const Inference& inference) {
           {"right", right}};
 }
 
-/// One result, and whether it was broken off.
+/// Computes one result, and records whether it was stopped.
 class Measuring {
  public:
   Measuring(OpenRun& run, const Measure& measure, const MeasureProgress& progress)
@@ -125,7 +125,7 @@ std::string Measure::file_name() const {
 }
 
 OpenRunOptions open_options(const Measure& measure, const RunConfig& config) {
-  // Zero means all, to both of them.
+  // Zero means all for both of them.
   const int64_t all = config.data.limit_test;
   const bool limited = measure.images > 0 && (all == 0 || measure.images < all);
   return {.data = config.data.dir,
@@ -166,7 +166,7 @@ std::optional<Json> ResultStore::find(const fs::path& run, const Measure& measur
   const Json kept = parse_json(read_text(file, uint64_t{1} << 28), file.string());
   if (!kept.is_object() || kept.value("weights", "") != weights_digits(run) ||
       !kept.contains("result")) {
-    return std::nullopt;  // of other weights
+    return std::nullopt;  // belongs to other weights
   }
   return kept["result"];
 }

@@ -19,31 +19,31 @@ constexpr auto enum_names(MeasureKind) {
       std::pair{MeasureKind::noise, "noise"},     std::pair{MeasureKind::fgsm, "fgsm"}};
 }
 
-/// Something to find out about a trained run.
+/// A measurement on a trained run.
 struct Measure {
   MeasureKind kind = MeasureKind::answers;
-  int64_t images = 0;             ///< the first so many test images; 0: all of the run's
-  int64_t steps = 0;              ///< of answers and energy; 0: all
-  double max_loss = 0.0;          ///< of exit
-  std::vector<double> strengths;  ///< of noise and fgsm
+  int64_t images = 0;             ///< number of test images, from the first on; 0: all of the run's
+  int64_t steps = 0;              ///< for answers and energy; 0: all
+  double max_loss = 0.0;          ///< for exit
+  std::vector<double> strengths;  ///< for noise and fgsm
 
-  /// Name of the result's file without ending; the same for the same question.
+  /// Name of the result's file without extension; the same for the same measurement.
   std::string file_name() const;
 };
 
-/// What is being done, and how far; a true answer stops.
+/// Reports the current task and its progress; stops if it returns true.
 using MeasureProgress = std::function<bool(const std::string& what, int64_t images, int64_t of)>;
 
-/// How a run must be opened for it.
+/// How a run must be opened for this measurement.
 OpenRunOptions open_options(const Measure& measure, const RunConfig& config);
 
-/// The result, as JSON: that of the analysis (docs/analyses.md), and of answers {images, correct,
-/// steps, spiking, spikes_per_image, right: "0110..."}. Empty when stopped. Throws Error where the
-/// run has not what is asked for, as an ANN has no spikes.
+/// The result as JSON: that of the analysis (docs/analyses.md), and for answers {images, correct,
+/// steps, spiking, spikes_per_image, right: "0110..."}. Empty if stopped. Throws Error if the
+/// measurement does not apply to the run, for example spikes of an ANN.
 std::optional<Json> run_measure(OpenRun& run, const Measure& measure,
                                 const MeasureProgress& progress);
 
-/// About how many times all of its images go through the network, a gradient counted as three.
+/// Roughly how many times all of its images pass through the network; a gradient counts as three.
 double passes_of(const Measure& measure);
 
 /// Results of runs on disk: analyses/RUN/FILE.json, valid as long as the run has the same weights.

@@ -73,7 +73,7 @@ ConversionSettings conversion_of(const Experiment& experiment, const RunEntry& r
   return settings;
 }
 
-/// On the recordings that the run sees whose settings these are.
+/// Uses the same recordings as the run with these settings.
 ClassicalConfig classical_of(const RunEntry& run, Scale scale, const RunConfig& config) {
   ClassicalConfig classical = classical_defaults(run.method, config.data.name);
   classical.seed = config.train.seed;
@@ -86,7 +86,7 @@ ClassicalConfig classical_of(const RunEntry& run, Scale scale, const RunConfig& 
   return classical;
 }
 
-/// What a file system takes and a shell need not quote.
+/// Uses only characters that a file system accepts and a shell need not quote.
 std::string plain_name(const std::string& text) {
   std::string name;
   for (const char c : text) {
@@ -137,7 +137,7 @@ class Planner {
   Plan take() { return std::move(plan_); }
 
  private:
-  /// Trains it, and what it starts from.
+  /// Marks it for training, and the run that it starts from.
   void need(std::size_t index) {
     plan_.runs[index].trained = true;
     if (plan_.runs[index].from) need(*plan_.runs[index].from);
@@ -172,7 +172,7 @@ class Planner {
     return plan_.runs.size() - 1;
   }
 
-  /// All that makes a run what it is, and nothing of where it lies.
+  /// Everything that determines a run, without its location.
   std::string text_of(const PlannedRun& run) const {
     std::string text;
     if (run.conversion) {

@@ -22,33 +22,33 @@ struct ConversionSettings {
   std::vector<double> sweep;
 };
 
-/// A run at a scale, with a seed: all that is needed to make it.
+/// A run at a scale, with a seed: everything needed to make it.
 struct PlannedRun {
   std::string name;  ///< in the experiment's file
   std::string label;
   RunKind kind = RunKind::train;
   int64_t seed = 1;
-  RunConfig config;  ///< of a conversion: the ANN's; of a classical run: for its data
+  RunConfig config;  ///< of a conversion: the ANN's; of a classical run: only for its data
   std::optional<ConversionSettings> conversion;
   std::optional<ClassicalConfig> classical;
   std::optional<std::size_t> from;  ///< index of the run that it starts from
-  std::string key;                  ///< 8 hexadecimal digits of all its settings
-  std::string problem;              ///< why it cannot be made; empty: it can
-  bool trained = false;             ///< false: only its settings are looked at
+  std::string key;                  ///< 8 hexadecimal digits, a hash of all its settings
+  std::string problem;              ///< why it cannot be made; empty if it can
+  bool trained = false;             ///< false: only its settings are used
   /// Name of its directory: name-seed-key, readable and the same for the same settings.
   std::string place;
 
-  /// Of a conversion or a classical run.
+  /// For a conversion or a classical run.
   const std::string& method() const { return conversion ? conversion->method : classical->method; }
 };
 
 struct PlanOptions {
   Scale scale = Scale::small;
   int64_t seeds = 1;
-  std::string data;  ///< directory of the data sets; empty: where each usually is
+  std::string data;  ///< directory of the data sets; empty: the usual directory of each
 };
 
-/// The runs of some experiments. Equal settings make one run, whoever names it.
+/// The runs of some experiments. Equal settings make one run, even if several experiments use it.
 struct Plan {
   PlanOptions options;
   std::vector<PlannedRun> runs;  ///< each after the one that it starts from
@@ -66,16 +66,16 @@ struct Plan {
   friend class Planner;
 };
 
-/// Throws Error for settings that are not valid.
+/// Throws Error for invalid settings.
 Plan plan_runs(const std::vector<Experiment>& experiments, const PlanOptions& options);
 
-/// The settings of a run at a scale, without seed and data directory. Throws Error where they are
-/// not valid.
+/// The settings of a run at a scale, without seed and data directory. Throws Error if they are
+/// invalid.
 RunConfig settings_of_run(const Experiment& experiment, const std::string& run, Scale scale);
 
-/// Where a data set lies: in the folder of its name in `root`, otherwise at its usual place, or
-/// `root` itself, where that has no folders named after data sets. An empty path is the usual
-/// place; absent: not found.
+/// The directory of a data set: the folder of its name in `root`, otherwise its usual directory, or
+/// `root` itself if that has no folders named after data sets. An empty path means the usual
+/// directory; absent: not found.
 std::optional<std::filesystem::path> data_directory(const std::string& dataset,
                                                     const std::string& root);
 

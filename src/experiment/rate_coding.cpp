@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kImages = 4;
 
-// 1, 2, 4, ... and all.
+// 1, 2, 4, ... and the last.
 std::vector<int64_t> shown_steps(int64_t steps) {
   std::vector<int64_t> shown;
   for (int64_t count = 1; count < steps; count *= 2) shown.push_back(count);
@@ -23,7 +23,7 @@ std::vector<int64_t> shown_steps(int64_t steps) {
   return shown;
 }
 
-/// Mean spikes per step of the first so many; signed ones from -1 (black) to +1 (white).
+/// Mean spikes per step over the first `steps`; signed ones from -1 (black) to +1 (white).
 Picture sum_picture(const SpikeTrain& spikes, int64_t image, int64_t steps) {
   const MapShape& shape = spikes.shape();
   const bool with_sign = spikes.planes() > 1;

@@ -8,8 +8,8 @@
 namespace bntt {
 
 /// Images of a run's data set beside the sums of their input spikes after 1, 2, 4, ... steps, as a
-/// PNG file (the paper's Appendix B). Nothing is trained for it. Throws Error for a run whose input
-/// is not rate-coded.
+/// PNG file (the paper's Appendix B). Needs no training. Throws Error for a run whose input is not
+/// rate-coded.
 std::vector<uint8_t> rate_coding_sheet(const RunConfig& config);
 
 }  // namespace bntt

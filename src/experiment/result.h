@@ -13,16 +13,16 @@
 
 namespace bntt {
 
-/// Ours beside the paper's.
+/// Our numbers beside the paper's.
 struct ResultCell {
-  std::vector<double> values;                  ///< one for each seed; empty: not measured
+  std::vector<double> values;                  ///< one per seed; empty: not measured
   std::optional<ConfidenceInterval> interval;  ///< of an accuracy: Wilson's 95 %, in per cent
   std::optional<double> paper;
 };
 
 struct ResultRow {
   std::string label;
-  std::string problem;            ///< why there are no numbers of ours; empty: there are
+  std::string problem;            ///< why we have no numbers; empty if we have
   std::vector<ResultCell> cells;  ///< [column]
 };
 
@@ -42,7 +42,7 @@ struct ResultClaim {
 /// A picture: a script for gnuplot, or a PNG file.
 struct ResultDrawing {
   std::string title;
-  std::string file;  ///< name without ending
+  std::string file;  ///< name without extension
   std::variant<std::string, std::vector<uint8_t>> content;
 };
 
@@ -58,28 +58,28 @@ struct ExperimentResult {
   std::vector<ResultDrawing> drawings;
 };
 
-/// The answer to a question about a run of the plan; absent as long as it is not known.
+/// The result of a measurement on a run of the plan; absent until it is known.
 using Lookup = std::function<std::optional<Json>(std::size_t run, const Measure& measure)>;
 
 struct Source {
   const Plan& plan;
   Lookup lookup;
   std::filesystem::path runs;  ///< directory of the runs
-  bool draw = true;            ///< false: questions are asked, nothing is drawn
+  bool draw = true;            ///< false: only look up measurements, draw nothing
 
   std::filesystem::path directory(std::size_t run) const { return runs / plan.runs[run].place; }
 };
 
-/// Asks for everything that the experiment shows, whether the answers are there or not, so that one
-/// can collect the questions first.
+/// Looks up everything that the experiment shows, whether or not the results exist, so that the
+/// required measurements can be collected first.
 ExperimentResult gather(const Experiment& experiment, const Source& source);
 
-// Parts of it, one file each.
+// The parts of gather, one file each.
 std::vector<ResultRow> gather_rows(const Experiment& experiment, const Source& source);
 std::vector<ResultClaim> gather_claims(const Experiment& experiment, const Source& source);
 std::vector<ResultDrawing> gather_drawings(const Experiment& experiment, const Source& source);
 
-// The questions, as all parts ask them.
+// The measurements that all parts share.
 Measure answers_measure(int64_t steps = 0);
 Measure energy_measure(const ScaleEntry& scale, int64_t steps = 0);
 Measure exit_measure(const ScaleEntry& scale);
@@ -87,7 +87,7 @@ Measure activity_measure(const ScaleEntry& scale);
 Measure attack_measure(MeasureKind kind, const ScaleEntry& scale,
                        const std::vector<double>& strengths);
 
-/// For people.
+/// In words, for display.
 std::string column_heading(Column column);
 
 }  // namespace bntt

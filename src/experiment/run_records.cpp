@@ -25,7 +25,7 @@ bool RunRecords::diverged(const std::string& run) const {
 }
 
 void RunRecords::set_diverged(const std::string& run) {
-  records_[run]["diverged"] = true;  // makes an object of what was not there
+  records_[run]["diverged"] = true;  // creates the object if there is none
   write();
 }
 
@@ -43,7 +43,7 @@ double RunRecords::speed() const {
     work += record.value("work", 0.0);
     seconds += record.value("seconds", 0.0);
   }
-  // Of less than a second one learns how long files take.
+  // Less than a second mostly measures file access.
   return seconds > 1.0 && work > 0.0 ? work / seconds : kGuessedSpeedOfACore * threads();
 }
 

@@ -7,8 +7,8 @@
 
 namespace bntt {
 
-/// What is known of the runs of a directory beyond the runs themselves: a file of JSON, by the
-/// names of their directories.
+/// What is known about the runs of a directory beyond the runs themselves: a JSON file, keyed by
+/// the names of their directories.
 class RunRecords {
  public:
   /// Throws Error for a file that holds something else.
@@ -16,9 +16,9 @@ class RunRecords {
 
   bool diverged(const std::string& run) const;
   void set_diverged(const std::string& run);
-  /// Multiply-adds and the seconds that they took.
+  /// Adds multiply-adds and the seconds they took.
   void add(const std::string& run, double work, double seconds);
-  /// Multiply-adds per second of all that was timed here, or a first guess.
+  /// Multiply-adds per second over everything timed here, or an initial guess.
   double speed() const;
 
  private:

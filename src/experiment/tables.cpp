@@ -29,7 +29,7 @@ std::string number_text(double value, Column column) {
   return fmt::format("{:.4g}", value);
 }
 
-/// Text of ours in a cell of a Markdown table.
+/// Prepares our text for a cell of a Markdown table.
 std::string plain(const std::string& text) {
   std::string result;
   for (const char c : text) {

@@ -9,7 +9,7 @@ namespace {
 
 constexpr int64_t kClassesOfFolders = 10;
 constexpr int64_t kSamplesOfFolders = 1000;
-constexpr double kWorkOfARecording = 1e9;  // by a classical method: seconds for a hundred
+constexpr double kWorkOfARecording = 1e9;  // for a classical method: seconds for a hundred
 constexpr double kPassesOfAStep = 3.0;     // forward, and backward for inputs and for weights
 
 int64_t samples(int64_t of_the_set, int64_t limit) {
@@ -17,7 +17,7 @@ int64_t samples(int64_t of_the_set, int64_t limit) {
   return limit > 0 ? std::min(all, limit) : all;
 }
 
-/// Of one image, over all steps or over the first so many.
+/// The work for one image, over all steps or the first `steps`.
 double work_of_an_image(const RunConfig& config, int64_t steps) {
   const DatasetInfo& info = dataset_info(config.data.name);
   MapShape shape = info.shape;
@@ -40,7 +40,8 @@ double training_work(const RunConfig& config) {
   return work_of_an_image(config, 0) * (static_cast<double>(config.train.epochs) * epoch + test);
 }
 
-/// Of a network for which the ANN's settings stand, run for other steps.
+/// The settings are those of the ANN, but the converted network runs for a different number of
+/// steps.
 double conversion_steps(const PlannedRun& run, int64_t steps) {
   const int64_t all = run.conversion->steps;
   return static_cast<double>(steps > 0 ? std::min(steps, all) : all);
