@@ -76,7 +76,7 @@ void visit_fields(Visitor& visit, GaborSnnOptions& gabor) {
 template <class Visitor>
 void visit_fields(Visitor& visit, ClassicalConfig& config) {
   visit.name("method", config.method, classical_method_names());
-  // Only what the method reads: a setting without effect is a misunderstanding.
+  // Only settings that the method reads: one without effect would be a misunderstanding.
   const std::string& method = config.method;
   if (method != "hfirst") visit("seed", config.seed, at_least(0));
   visit("data", config.data);
@@ -93,8 +93,9 @@ ClassicalConfig classical_defaults(std::string_view method, std::string_view dat
   config.data.name = dataset;
   // Shares of a few prototypes are small numbers, which need high costs.
   if (method == "hots") config.svm.costs = {1, 10, 100, 1e3, 1e4, 1e5};
-  // Of HATS: N-MNIST and DVS-CIFAR10 have settings of their own; those of N-CARS, which is a folder
-  // of recordings here, are the struct's. DVS128 Gesture has the camera of DVS-CIFAR10.
+  // For HATS: N-MNIST and DVS-CIFAR10 have published settings of their own; those of N-CARS, which
+  // is a folder of recordings here, are the defaults of the struct. DVS128 Gesture has the camera
+  // of DVS-CIFAR10.
   if (dataset == "nmnist") {
     config.hats.cell = 5;
     config.hats.radius = 2;
@@ -105,7 +106,7 @@ ClassicalConfig classical_defaults(std::string_view method, std::string_view dat
     config.hats.radius = 4;
     config.hats.window_us = 10'000;
     config.hats.tau_us = 2e5;
-    // A recording has some 200,000 events, and the rate of learning has halved after 20,000.
+    // A recording has about 200,000 events, and the learning rate has halved after 20,000.
     config.hots.learn_recordings = 100;
   }
   return config;

@@ -16,16 +16,16 @@ namespace bntt {
 struct ClassicalData {
   std::string name;
   std::string dir;
-  int64_t sensor_width = 0;  ///< of event-folder; 0: as the recordings say
+  int64_t sensor_width = 0;  ///< for event-folder; 0: as given in the recordings
   int64_t sensor_height = 0;
-  double validation = 0.1;  ///< of the training recordings, as networks have it
+  double validation = 0.1;  ///< share of the training recordings, as for networks
   int64_t limit_train = 0;  ///< 0: all
   int64_t limit_test = 0;
   bool operator==(const ClassicalData&) const = default;
 };
 
-/// Every setting of a classical run, as in classical.toml; a file has the sections of its method
-/// only.
+/// Every setting of a classical run, as in classical.toml; a file has only the sections of its
+/// method.
 struct ClassicalConfig {
   std::string method;  ///< a name of classical_methods()
   int64_t seed = 1;
@@ -38,15 +38,15 @@ struct ClassicalConfig {
   bool operator==(const ClassicalConfig&) const = default;
 };
 
-/// The published settings of a method for a data set. Where there are none, those of the data set
-/// nearest to it.
+/// The published settings of a method for a data set. If there are none, those of the most similar
+/// data set.
 ClassicalConfig classical_defaults(std::string_view method, std::string_view dataset);
 
-/// One `--set`, such as "hats.cell=10". Throws Error also for settings of another method.
+/// One `--set`, such as "hats.cell=10". Also throws Error for settings of another method.
 void apply_classical_setting(ClassicalConfig& config, std::string_view setting);
 
 std::string to_toml(const ClassicalConfig& config);
-/// Throws Error, beginning with `origin`.
+/// Throws an Error that begins with `origin`.
 ClassicalConfig classical_config_from_toml(std::string_view text, const std::string& origin);
 
 }  // namespace bntt

@@ -12,12 +12,12 @@ struct FeatureEntry {
   bool operator==(const FeatureEntry&) const = default;
 };
 
-/// The features of a recording that are not 0, in ascending order: most of them are 0.
+/// The nonzero features of a recording, in ascending order of index: most features are 0.
 using SparseFeatures = std::vector<FeatureEntry>;
 
 SparseFeatures sparse_features(std::span<const double> dense);
 
-/// Scales to Euclidean length 1; all zeros stay.
+/// Scales to Euclidean length 1; leaves all zeros unchanged.
 void normalise_length(SparseFeatures& features);
 
 }  // namespace bntt

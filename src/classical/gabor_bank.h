@@ -14,9 +14,9 @@ struct GaborBank {
 
   GaborBank();
 
-  /// At the offset (dx, dy) from the filter's centre, of orientation k.
+  /// The weight at offset (dx, dy) from the filter's centre, for orientation k.
   int32_t at(int dx, int dy, int k) const { return row(dx, dy)[k]; }
-  /// Of all orientations.
+  /// The weights of all orientations.
   const int32_t* row(int dx, int dy) const {
     return weights.data() + ((dy + kRadius) * kSide + dx + kRadius) * kOrientations;
   }

@@ -10,7 +10,7 @@ namespace {
 
 constexpr int64_t kNever = std::numeric_limits<int64_t>::min() / 2;
 
-/// The neurons at one pixel, of one polarity and all orientations. They decay together.
+/// The neurons of all orientations at one pixel, for one polarity. They decay together.
 struct Neurons {
   std::array<float, GaborBank::kOrientations> voltage{};
   std::array<int64_t, GaborBank::kOrientations> spike_us;

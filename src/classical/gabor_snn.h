@@ -12,13 +12,13 @@ namespace bntt {
 struct GaborSnnOptions {
   double tau_us = 10'000;         ///< of the membrane
   double threshold = 150;         ///< a neuron fires at this voltage or above
-  int64_t refractory_us = 5'000;  ///< input is ignored for so long after a spike
-  int64_t cell = 8;               ///< side of the square whose spikes are added up
+  int64_t refractory_us = 5'000;  ///< time after a spike during which input is ignored
+  int64_t cell = 8;               ///< side of the square whose spikes are summed
   bool operator==(const GaborSnnOptions&) const = default;
 };
 
 /// A spiking network with fixed Gabor filters, since the one that the HATS paper compares with was
-/// never published in detail: leaky neurons V <- V exp(-Δt/τ) + w behind the filters of each
+/// never published in detail: leaky neurons V <- V exp(-Δt/τ) + w after the filters of each
 /// polarity, whose spikes are counted by polarity, orientation and cell.
 class GaborSnn {
  public:
@@ -30,10 +30,10 @@ class GaborSnn {
   int64_t rows() const { return rows_; }
   int64_t features() const;
 
-  /// Spikes [cell y, cell x, polarity, orientation]; events in the order of time.
+  /// Spikes [cell y, cell x, polarity, orientation]; events must be in order of time.
   std::vector<double> spike_counts(const std::vector<Event>& events) const;
 
-  /// Scaled to length 1.
+  /// The spike counts, scaled to length 1.
   SparseFeatures extract(const Recording& recording) const;
 
   const GaborBank& bank() const { return bank_; }

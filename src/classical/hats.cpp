@@ -9,7 +9,7 @@
 namespace bntt {
 namespace {
 
-/// Events of one polarity that later ones may still see, oldest first.
+/// Events of one polarity that later events may still see, oldest first.
 class Memory {
  public:
   void forget_before(int64_t time_us) {
@@ -37,7 +37,7 @@ int64_t cells(int64_t pixels, const HatsOptions& options) {
                                         : pixels / options.cell;
 }
 
-/// What `event` sees, into `surface`.
+/// Writes what `event` sees to `surface`.
 void look_back(const Event& event, std::span<const Event> seen, const HatsOptions& options,
                std::vector<SurfaceEntry>& surface) {
   const int64_t radius = options.radius;

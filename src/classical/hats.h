@@ -10,18 +10,18 @@
 
 namespace bntt {
 
-// Where published codes differ, the first name is the paper's.
+// Where published implementations differ, the first name is that of the paper.
 
 /// Whether an event adds 1 at the centre of its own surface.
 enum class HatsSelf { excluded, counted };
-/// What the sum of a cell's surfaces is divided by: all its events, those of the polarity, or
-/// instead each surface by the number of events in it.
+/// The divisor of the sum of a cell's surfaces: the number of all its events, or of those of the
+/// polarity; or instead each surface is divided by the number of events in it.
 enum class HatsDivisor { cell, polarity, neighbours };
-/// What an event can see: its own cell, or across the borders of cells.
+/// Which events an event can see: those of its own cell, or also those across cell borders.
 enum class HatsMemory { cell, sensor };
-/// Whether an event can see those of the same time that the file lists before it.
+/// Whether an event can see simultaneous events that the file lists before it.
 enum class HatsTies { hidden, listed };
-/// What becomes of the pixels that fill no whole cell.
+/// Whether pixels that do not fill a whole cell get a partial cell or are dropped.
 enum class HatsGrid { ceil, floor };
 enum class HatsNormalise { none, length };
 
@@ -51,7 +51,7 @@ constexpr auto enum_names(HatsNormalise) {
 struct HatsOptions {
   int64_t cell = 10;            ///< side of a cell in pixels: K
   int64_t radius = 3;           ///< of a surface: ρ
-  int64_t window_us = 100'000;  ///< how far back an event sees: Δt
+  int64_t window_us = 100'000;  ///< how far back an event can see: Δt
   double tau_us = 1e9;          ///< decay with time: τ
   HatsSelf self = HatsSelf::excluded;
   HatsDivisor divisor = HatsDivisor::cell;
@@ -77,7 +77,7 @@ class Hats {
   int64_t surface_side() const { return 2 * options_.radius + 1; }
   int64_t features() const;
 
-  /// [cell y, cell x, polarity (off, on), z_y, z_x]; events in the order of time.
+  /// [cell y, cell x, polarity (off, on), z_y, z_x]; events must be in order of time.
   std::vector<double> surfaces(const std::vector<Event>& events) const;
 
   SparseFeatures extract(const Recording& recording) const;

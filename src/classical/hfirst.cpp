@@ -142,8 +142,8 @@ std::vector<int64_t> HfirstClassifier::votes(std::span<const BlockSpike> spikes)
     for (std::size_t k = 0; k < voltage.size(); ++k) {
       voltage[k] = leaked(voltage[k], leak) + weights_[k][spike.index];
       if (voltage[k] <= options_.s2_threshold) continue;
-      // Classes that cross the threshold together all fire. C2 pools a map of one neuron for each
-      // class, with the same refractory time: every spike passes.
+      // Classes that cross the threshold together all fire. C2 pools a map of one neuron per class
+      // with the same refractory time, so every spike passes.
       ++votes[k];
       fired = true;
     }

@@ -32,17 +32,17 @@ struct OrientedSpike {
 /// Microseconds to the nearest millisecond.
 int64_t milliseconds(int64_t time_us);
 
-/// Neurons of twelve orientations at every pixel. Those of a pixel share the time of their last
-/// update and of their last spike; a spike resets all of them.
+/// Neurons of twelve orientations at every pixel. The neurons of a pixel share the times of their
+/// last update and last spike; a spike resets all of them.
 class HfirstS1 {
  public:
   HfirstS1(const SensorSize& sensor, const HfirstOptions& options, const GaborBank& bank);
 
-  /// An event at its pixel; adds the spikes that it causes, pixel after pixel. Of several neurons
-  /// above the threshold at one pixel the highest fires, the first of equals.
+  /// Feeds an event and appends the spikes that it causes, pixel after pixel. If several neurons of
+  /// a pixel are above the threshold, the highest fires, or the first of equals.
   void feed(int64_t x, int64_t y, int64_t time_ms, std::vector<OrientedSpike>& spikes);
 
-  /// As of the last update; 0 just after a spike.
+  /// The voltage at the last update; 0 just after a spike.
   int64_t voltage(int64_t x, int64_t y, int64_t orientation) const;
 
  private:
@@ -54,7 +54,7 @@ class HfirstS1 {
   std::vector<int64_t> spike_ms_;
 };
 
-/// Lets the first spike of a block pass, and the next one after the refractory time.
+/// Passes the first spike of a block, and the next one after the refractory time.
 class HfirstC1 {
  public:
   HfirstC1(const SensorSize& sensor, const HfirstOptions& options);
@@ -73,13 +73,13 @@ class HfirstC1 {
   std::vector<int64_t> spike_ms_;  // [block y, block x]
 };
 
-/// A spike of C1 by its index.
+/// A spike of C1, given by its index.
 struct BlockSpike {
   int64_t time_ms = 0;
   int64_t index = 0;
 };
 
-/// S1 and C1: noise filter, ON and OFF apart, then merged.
+/// S1 and C1: noise filter, then ON and OFF events separately, then merged.
 class HfirstFront {
  public:
   HfirstFront(const SensorSize& sensor, const HfirstOptions& options);
@@ -98,14 +98,14 @@ class HfirstFront {
   int64_t rows_;
 };
 
-/// The weights of a class from the spikes that its training recordings had: scaled to length 100,
-/// -1 where there was none.
+/// The weights of a class from the spike counts of its training recordings: scaled to length 100,
+/// -1 where there were no spikes.
 std::vector<double> hfirst_weights(std::span<const int64_t> counts);
 
-/// S2 and C2: a neuron for each class over the whole of C1.
+/// S2 and C2: one neuron per class, over the whole of C1.
 class HfirstClassifier {
  public:
-  /// weights[class][index]; those below 1 count as -1.
+  /// weights[class][index]; weights below 1 count as -1.
   HfirstClassifier(std::vector<std::vector<double>> weights, const HfirstOptions& options);
 
   /// Spikes of each class.
@@ -116,7 +116,7 @@ class HfirstClassifier {
   HfirstOptions options_;
 };
 
-/// The class with most spikes, the first of equals; -1 without a spike.
+/// The class with the most spikes, the first of equals; -1 if there are no spikes.
 int64_t most_votes(std::span<const int64_t> votes);
 
 }  // namespace bntt

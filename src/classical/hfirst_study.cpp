@@ -8,7 +8,7 @@
 namespace bntt {
 namespace {
 
-/// Spikes of C1 [class][index], and how many indices a recording reaches on average.
+/// Spikes of C1 [class][index], and the mean number of indices that a recording reaches.
 struct LearnedCounts {
   std::vector<std::vector<int64_t>> of_class;
   double mean_nonzero = 0.0;
@@ -20,7 +20,7 @@ LearnedCounts learn(const HfirstFront& front, RecordingStream& stream) {
                           std::vector<int64_t>(static_cast<std::size_t>(front.features())));
   const std::vector<int64_t> labels = stream.train_labels(stream.train());
   int64_t reached = 0;
-  std::mutex mutex;  // whole numbers: the order of adding does not matter
+  std::mutex mutex;  // integers: the order of addition does not matter
   stream.each_training("training recordings", stream.train(),
                        [&](int64_t index, const Recording& recording) {
                          std::vector<int64_t> counts(static_cast<std::size_t>(front.features()));
@@ -38,7 +38,7 @@ LearnedCounts learn(const HfirstFront& front, RecordingStream& stream) {
   return learned;
 }
 
-/// Answers and the share of right spikes, of each recording.
+/// The answer and the share of right spikes of each recording.
 struct Votes {
   std::vector<int64_t> answers;
   std::vector<double> right_share;

@@ -8,8 +8,8 @@
 
 namespace bntt {
 
-/// How HOTS compares two histograms: as they are, as shares of their sums, or by
-/// -ln Σ √(h₁h₂) of the shares.
+/// How HOTS compares two histograms: as they are, normalised to shares of their sums, or by -ln Σ
+/// √(h₁h₂) of the shares.
 enum class HistogramDistance { euclid, normalised, bhattacharyya };
 
 constexpr auto enum_names(HistogramDistance) {
@@ -26,10 +26,10 @@ class NearestHistogram {
  public:
   NearestHistogram(HistogramDistance kind, int64_t classes, int64_t bins);
 
-  /// Of shares, the mean is that of the shares.
+  /// For shares, the mean is taken over the shares.
   void add(std::span<const double> histogram, int64_t label);
 
-  /// The distance to each class; infinite to one without a histogram.
+  /// The distance to each class; infinite for a class without a histogram.
   std::vector<double> distances(std::span<const double> histogram) const;
 
  private:

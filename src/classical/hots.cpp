@@ -35,7 +35,7 @@ std::vector<float> random_prototype(int64_t entries, uint64_t seed, int64_t laye
 
 }  // namespace
 
-/// One recording on its way through the layers, whose memory of times begins empty.
+/// One recording passing through the layers. The memory of event times starts empty.
 class Hots::Pass {
  public:
   Pass(const Hots& hots, int64_t layers) : hots_(hots) {
@@ -47,14 +47,14 @@ class Hots::Pass {
     }
   }
 
-  /// The surface that an event makes in a layer, or null if it is filtered out.
+  /// The surface of an event in a layer, or null if it is filtered out.
   const SparseSurface* surface(int64_t layer, const Event& event, int64_t polarity) {
     surfaces_[layer].surface_at(event.x, event.y, polarity, event.time_us, surface_);
     const bool dropped = hots_.options_.filter && surface_.size <= 2 * hots_.options_.radius[layer];
     return dropped ? nullptr : &surface_;
   }
 
-  /// The event's polarity after the first `layers` layers, if it gets through.
+  /// The event's polarity after the first `layers` layers, if it is not filtered out.
   std::optional<int64_t> follow(const Event& event, int64_t layers) {
     int64_t polarity = event.on ? 1 : 0;
     for (int64_t l = 0; l < layers; ++l) {

@@ -17,7 +17,7 @@ TimeSurfaces::TimeSurfaces(const SensorSize& sensor, const Options& options)
 
 void TimeSurfaces::move_start(int64_t time_us) {
   constexpr double kFurthest = 60.0;    // exp(60) is 1e26, a float holds 3e38
-  constexpr float kForgotten = 1e-30F;  // before numbers become subnormal, and slow
+  constexpr float kForgotten = 1e-30F;  // before numbers become subnormal and slow
   if (!begun_) {
     start_us_ = time_us;
     begun_ = true;
@@ -36,7 +36,7 @@ void TimeSurfaces::surface_at(int64_t x, int64_t y, int64_t polarity, int64_t ti
                               SparseSurface& surface) {
   move_start(time_us);
   const double since = static_cast<double>(time_us - start_us_) / options_.tau_us;
-  // The pixel's own place, and the first place of the surface around it.
+  // The pixel's own position, and the first position of the surface around it.
   const int64_t corner = y * stride_ + x * options_.polarities;
   map_[corner + options_.radius * (stride_ + options_.polarities) + polarity] =
       static_cast<float>(std::exp(since));
@@ -92,7 +92,7 @@ HotsLayer::Match HotsLayer::match(const SparseSurface& surface) const {
   std::array<float, kMostPrototypes> products{};
   surface_products(surface.used_indices(), surface.used_values(), table_.data(), stride_,
                    products.data());
-  // ‖C - S‖² = ‖C‖² - 2 C·S + ‖S‖², whose last term is the same for all.
+  // ‖C - S‖² = ‖C‖² - 2 C·S + ‖S‖²; the last term is the same for all.
   Match best;
   double least = 0.0;
   for (int64_t k = 0; k < prototypes_; ++k) {
@@ -133,7 +133,7 @@ int64_t HotsLayer::learn(const SparseSurface& surface) {
   return k;
 }
 
-// The squared length, carried along until now, is computed anew on the way.
+// Also recomputes the squared length, which has been updated incrementally until now.
 void HotsLayer::fold_scale(int64_t k) { set_prototype(k, prototype(k), wins_[k]); }
 
 }  // namespace bntt

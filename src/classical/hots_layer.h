@@ -8,7 +8,7 @@
 
 namespace bntt {
 
-/// The entries of a time surface that are not 0, in the order of their indices.
+/// The nonzero entries of a time surface, in order of their indices.
 struct SparseSurface {
   std::vector<int32_t> indices;  ///< [u_y, u_x, polarity]; the first `size` are in use
   std::vector<float> values;
@@ -22,12 +22,13 @@ struct SparseSurface {
   }
 };
 
-/// How long ago each pixel and polarity saw its last event.
+/// How long ago each pixel and polarity had its last event.
 ///
 /// S(u, q) = exp(-(t - L[q][x + u])/τ) would take an exponential for every entry of every surface.
-/// As it is exp(L/τ) / exp(t/τ), the map keeps exp((L - start)/τ): one exponential for each event
-/// that is written, one for each surface that is read. `start` moves on before a float overflows,
-/// and what has decayed below 1e-30 by then becomes 0, as a pixel is that never saw an event.
+/// Since it equals exp(L/τ) / exp(t/τ), the map stores exp((L - start)/τ): one exponential for each
+/// event that is written, one for each surface that is read. `start` is moved forward before a
+/// float overflows, and values that have decayed below 1e-30 by then become 0, like a pixel that
+/// never had an event.
 class TimeSurfaces {
  public:
   struct Options {
@@ -41,7 +42,7 @@ class TimeSurfaces {
 
   int64_t entries() const { return side_ * side_ * options_.polarities; }
 
-  /// Notes an event, then reads the surface around it. Times must not fall.
+  /// Records an event, then reads the surface around it. Times must not decrease.
   void surface_at(int64_t x, int64_t y, int64_t polarity, int64_t time_us, SparseSurface& surface);
 
  private:
@@ -55,13 +56,14 @@ class TimeSurfaces {
   bool begun_ = false;
 };
 
-/// Learning rate of a prototype that has won so often.
+/// Learning rate of a prototype that has won this often.
 double hots_rate(int64_t wins);
 
 /// The prototypes of one layer.
 ///
-/// Learning, C <- C + α(S - βC) with β = cos(C, S), shrinks every entry of C but adds only at the
-/// few entries of S: C is kept as a scale times a table, so that a step touches those alone.
+/// Learning, C <- C + α(S - βC) with β = cos(C, S), shrinks every entry of C but adds only to the
+/// few entries of S. C is stored as a scale times a table, so that a step touches only those
+/// entries.
 class HotsLayer {
  public:
   HotsLayer(int64_t prototypes, int64_t entries);
@@ -88,7 +90,7 @@ class HotsLayer {
 
   int64_t prototypes_;
   int64_t entries_;
-  int64_t stride_;              // prototypes, filled up to whole vectors
+  int64_t stride_;              // prototypes, padded to whole vectors
   std::vector<float> table_;    // [entry, prototype]
   std::vector<double> scale_;   // [prototype]
   std::vector<double> square_;  // ‖C_k‖²

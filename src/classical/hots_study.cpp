@@ -20,7 +20,8 @@ void learn(Hots& hots, const ClassicalConfig& config, RecordingStream& stream) {
   }
 }
 
-/// The prototypes of a layer, those of the first by polarity, later ones summed over their inputs.
+/// The prototypes of a layer: those of the first layer by polarity, later ones summed over their
+/// inputs.
 void add_prototype_maps(const Hots& hots, int64_t l, std::vector<FeatureMap>& maps) {
   const int64_t side = 2 * hots.radius(l) + 1;
   const int64_t polarities = hots.polarities(l);
@@ -55,7 +56,7 @@ struct Judged {
   std::vector<std::vector<double>> scores;
 };
 
-/// By the distance of histograms; a score is a distance below 0.
+/// Classifies by the distance of histograms; a score is a negative distance.
 class DistanceJudge {
  public:
   DistanceJudge(HistogramDistance kind, const LabelledFeatures& train, int64_t classes,
@@ -88,7 +89,7 @@ double accuracy(const std::vector<int64_t>& answers, const std::vector<int64_t>&
          static_cast<double>(labels.size());
 }
 
-/// For the linear classifier: shares, whose sums do not depend on the number of events.
+/// For the linear classifier: shares, which do not depend on the number of events.
 ExtractedFeatures as_shares(ExtractedFeatures features) {
   const auto divide = [](std::vector<SparseFeatures>& rows) {
     for (SparseFeatures& row : rows) {
@@ -148,7 +149,7 @@ ClassicalAnswers run_hots(const ClassicalConfig& config, RecordingStream& stream
       [&](const Recording& recording) { return sparse_features(hots.histogram(recording)); },
       stream);
   const std::vector<int64_t> labels = stream.test_labels();
-  // All four classifiers: beside the prototypes they cost nothing.
+  // All four classifiers: their cost is negligible compared with the prototypes.
   ClassicalAnswers answers;
   std::string chosen_text = kSvmText;
   classify_linearly(as_shares(features), bins, config, stream, answers);

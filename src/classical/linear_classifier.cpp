@@ -13,7 +13,7 @@
 namespace bntt {
 namespace {
 
-constexpr int kEnd = -1;  // liblinear's mark behind the last entry of a row
+constexpr int kEnd = -1;  // liblinear's marker after the last entry of a row
 
 int solver_number(SvmSolver solver) {
   switch (solver) {
@@ -43,7 +43,7 @@ double bias_of(const LinearClassifier::Settings& settings) {
 
 class LinearProblem {
  public:
-  /// An entry takes 16 bytes here and 8 in `data`, whose rows go as they are taken over.
+  /// An entry takes 16 bytes here and 8 in `data`, whose rows are freed as they are copied.
   LinearProblem(LabelledFeatures data, const LinearClassifier::Settings& settings)
       : labels_(data.labels.begin(), data.labels.end()) {
     const double bias = bias_of(settings);
@@ -96,7 +96,7 @@ std::vector<double> LinearClassifier::scores(const SparseFeatures& row) const {
   const int known = model_->nr_class;
   std::vector<double> values(static_cast<std::size_t>(std::max(known, 1)));
   predict_values(model_.get(), nodes.data(), values.data());
-  // One value alone tells two classes apart: positive for the first.
+  // A single value separates two classes: positive for the first.
   if (known == 2 && model_->param.solver_type != MCSVM_CS) values[1] = -values[0];
   std::vector<double> scores(static_cast<std::size_t>(classes_),
                              -std::numeric_limits<double>::infinity());

@@ -16,7 +16,7 @@ struct model;  // of liblinear
 namespace bntt {
 
 /// liblinear's dual solvers: SVM with squared or plain hinge loss, one class against the rest, or
-/// Crammer and Singer's for all classes at once. Its primal solvers use BLAS, whose sums may depend
+/// Crammer and Singer's for all classes at once. The primal solvers use BLAS, whose sums may depend
 /// on the number of threads.
 enum class SvmSolver { squared_hinge, hinge, crammer_singer };
 constexpr auto enum_names(SvmSolver) {
@@ -27,20 +27,20 @@ constexpr auto enum_names(SvmSolver) {
 
 struct SvmOptions {
   SvmSolver solver = SvmSolver::squared_hinge;
-  /// liblinear's C. Of several, the one with most right answers on the validation recordings.
+  /// liblinear's C. Of several, the one with the most right answers on the validation recordings.
   std::vector<double> costs = {0.01, 0.1, 1, 10, 100};
   bool bias = true;
   double tolerance = 0.1;
   bool operator==(const SvmOptions&) const = default;
 };
 
-/// The features of recordings, and what they show.
+/// The features of recordings, and their labels.
 struct LabelledFeatures {
   std::vector<SparseFeatures> rows;
   std::vector<int64_t> labels;
 };
 
-class LinearProblem;  // recordings as liblinear wants them
+class LinearProblem;  // recordings in liblinear's format
 
 class LinearClassifier {
  public:
@@ -51,11 +51,11 @@ class LinearClassifier {
     SvmOptions options;
     uint64_t seed = 1;
   };
-  // One fit at a time: liblinear draws from the one generator of the C library.
+  // One fit at a time: liblinear uses the global random generator of the C library.
   LinearClassifier(LabelledFeatures data, const Settings& settings);
   LinearClassifier(const LinearProblem& recordings, const Settings& settings);
 
-  /// A score for each class, the highest for the answer.
+  /// One score per class; the highest is the answer.
   std::vector<double> scores(const SparseFeatures& row) const;
 
  private:
@@ -68,24 +68,24 @@ class LinearClassifier {
   std::unique_ptr<model, Free> model_;
 };
 
-/// The place of the highest score, the first of equals.
+/// The index of the highest score, the first of equals.
 int64_t highest(std::span<const double> scores);
 
 /// How good a cost was.
 struct CostTrial {
   double cost = 1.0;
-  int64_t right = 0;  ///< of the validation recordings
+  int64_t right = 0;  ///< right answers on the validation recordings
 };
 
 struct ChosenClassifier {
   LinearClassifier classifier;
   double cost = 1.0;
-  std::vector<CostTrial> trials;  ///< empty where there was one cost
+  std::vector<CostTrial> trials;  ///< empty if there was only one cost
 };
 
-/// Fits every cost on `train` and keeps the best on `validation`, of equals the smallest. `fitted`
-/// is called after each fit, and stops with a true answer; the result is then that of the costs so
-/// far. Throws Error for several costs without validation recordings.
+/// Fits every cost on `train` and keeps the best on `validation`, the smallest of equals. `fitted`
+/// is called after each fit and stops the search if it returns true; the result is then the best of
+/// the costs so far. Throws Error for several costs without validation recordings.
 ChosenClassifier choose_classifier(LabelledFeatures train, const LabelledFeatures& validation,
                                    const LinearClassifier::Settings& settings,
                                    const std::function<bool(int64_t done, int64_t of)>& fitted);

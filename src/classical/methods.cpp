@@ -66,7 +66,7 @@ ClassicalStudy studied(const ClassicalConfig& config, RecordingStream& stream) {
   if (stream.classes() == 2) {
     std::vector<double> margins;
     for (const std::vector<double>& scores : found.scores) {
-      // Both may be infinitely far.
+      // Both may be infinite.
       margins.push_back(scores[1] == scores[0] ? 0.0 : scores[1] - scores[0]);
     }
     study.result.auc = area_under_roc(margins, labels);

@@ -9,7 +9,7 @@
 
 namespace bntt {
 
-/// What a method says about the test recordings, and how it came to it.
+/// The answers of a method to the test recordings, and how it found them.
 struct ClassicalAnswers {
   FeatureSummary features;
   std::vector<int64_t> answers;             ///< [test recording]; -1: none
@@ -24,11 +24,11 @@ struct ClassicalAnswers {
 struct ClassicalMethod {
   std::string name;
   std::string title;
-  std::string source;  ///< where the method comes from
+  std::string source;  ///< the publication
   ClassicalAnswers (*run)(const ClassicalConfig& config, RecordingStream& stream);
 };
 
-// One file for each method.
+// One file per method.
 ClassicalAnswers run_hats(const ClassicalConfig& config, RecordingStream& stream);
 ClassicalAnswers run_hots(const ClassicalConfig& config, RecordingStream& stream);
 ClassicalAnswers run_hfirst(const ClassicalConfig& config, RecordingStream& stream);
@@ -39,19 +39,19 @@ std::vector<std::string> classical_method_names();
 /// Throws Error for an unknown name.
 const ClassicalMethod& classical_method(std::string_view name);
 
-/// The number that a method's result on a data set is measured against, if one was published.
+/// The published number with which a method's result on a data set is compared, if there is one.
 std::optional<PublishedScore> published_score(std::string_view method, std::string_view dataset);
-/// What a reader must know about that number.
+/// What readers should know about that number.
 std::vector<std::string> published_notes(std::string_view method);
 
 /// A finished study.
 struct ClassicalStudy {
   ClassicalResult result;
   ClassicalTimes times;
-  std::string predictions;  ///< CSV, a row for each test recording
+  std::string predictions;  ///< CSV, one row per test recording
 };
 
-/// Runs a method on the training and test recordings of its data set. Empty when `progress` stopped
+/// Runs a method on the training and test recordings of its data set. Empty if `progress` stopped
 /// it. Equal settings give equal results, whatever the number of threads.
 std::optional<ClassicalStudy> study_classical(const ClassicalConfig& config,
                                               const ClassicalProgress& progress);

@@ -17,7 +17,7 @@ bool NoiseFilter::keep(const Event& event) {
   bool company = false;
   for (int64_t dy = -1; dy <= 1; ++dy) {
     for (int64_t dx = -1; dx <= 1; ++dx) {
-      // Not as a difference, which would overflow where no event was.
+      // Not written as a difference, which would overflow if there was no event.
       const bool recent = pixel[dy * width_ + dx] > event.time_us - window_us_;
       company = company || (recent && (dx != 0 || dy != 0));
     }

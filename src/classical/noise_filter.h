@@ -7,17 +7,17 @@
 
 namespace bntt {
 
-/// Tells events that have company from those of a noisy pixel.
+/// Distinguishes events with recent neighbours from those of noisy pixels.
 class NoiseFilter {
  public:
   NoiseFilter(const SensorSize& sensor, int64_t window_us);
 
-  /// Whether one of the event's eight neighbours fired less than the window ago. Events come in the
-  /// order of time.
+  /// Whether one of the event's eight neighbours fired within the window before it. Events must be
+  /// in order of time.
   bool keep(const Event& event);
 
  private:
-  int64_t width_;  // with a margin of one pixel at every side
+  int64_t width_;  // including a margin of one pixel on each side
   int64_t window_us_;
   std::vector<int64_t> last_us_;  // [y, x]
 };

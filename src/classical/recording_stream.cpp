@@ -11,7 +11,7 @@
 namespace bntt {
 namespace {
 
-/// Processor time of this thread: other work on the machine does not count.
+/// Processor time of this thread, which excludes other work on the machine.
 double thread_ms() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
@@ -23,7 +23,7 @@ struct FileWork {
   std::vector<int64_t> samples;
 };
 
-/// A file with several samples is read once for all that follow each other.
+/// A file with several consecutive samples is read once for all of them.
 std::vector<FileWork> work_of(const FileList& list, const SampleRange& range) {
   std::vector<FileWork> work;
   for (int64_t i = range.begin; i < range.end; ++i) {

@@ -12,20 +12,20 @@
 
 namespace bntt {
 
-/// What is being done, and how far; a true answer stops.
+/// Reports the current task and its progress; stops if it returns true.
 using ClassicalProgress = std::function<bool(const std::string& what, int64_t done, int64_t of)>;
 
-/// Thrown out of a study that was stopped.
+/// Thrown when a study is stopped.
 struct StudyStopped {};
 
-/// The recordings of a data set, read one by one: no more than one for each thread is in memory.
+/// The recordings of a data set, read one by one: at most one per thread is in memory.
 class RecordingStream {
  public:
-  /// Throws Error where there are no recordings.
+  /// Throws Error if there are no recordings.
   RecordingStream(const ClassicalConfig& config, ClassicalProgress progress);
 
   const RecordingSets& sets() const { return sets_; }
-  /// Of all recordings: features need one grid.
+  /// Common to all recordings: features need one grid.
   const SensorSize& sensor() const { return sensor_; }
   int64_t classes() const { return static_cast<int64_t>(sets_.class_names.size()); }
   const SampleRange& train() const { return split_.train; }
@@ -40,10 +40,10 @@ class RecordingStream {
   /// Recordings of the training set on all threads, in any order.
   void each_training(const std::string& what, const SampleRange& range, const Body& body);
   void each_test(const std::string& what, const Body& body);
-  /// In order, one after another.
+  /// In order, one by one.
   void in_order(const std::string& what, const SampleRange& range, const Body& body);
 
-  /// Tells the progress; throws StudyStopped.
+  /// Reports the progress; throws StudyStopped if stopped.
   void tell(const std::string& what, int64_t done, int64_t of) const;
   const std::vector<PassTimes>& passes() const { return passes_; }
 

@@ -17,14 +17,14 @@ struct ClassicalPaths {
   std::filesystem::path predictions() const { return directory / "predictions.csv"; }
 };
 
-/// Whether the directory holds a classical run, whole or not.
+/// Whether the directory holds a classical run, complete or not.
 bool is_classical_run(const std::filesystem::path& directory);
 
-/// Throws Error unless a classical run can be written there: into a directory that is new, empty,
-/// or holds nothing but logs. Makes the directory.
+/// Throws Error unless a classical run can be written there: the directory must be new, empty, or
+/// hold nothing but logs. Creates the directory.
 void expect_room_for_classical_run(const ClassicalPaths& paths);
 
-/// The settings come last: a directory that has them has all files.
+/// The settings are written last: a directory that has them has all files.
 void write_classical_run(const ClassicalPaths& paths, const ClassicalConfig& config,
                          const ClassicalStudy& study);
 
@@ -33,7 +33,7 @@ struct ClassicalRun {
   ClassicalResult result;
   ClassicalTimes times;
 };
-/// Throws Error, naming the file, for one that is missing or damaged.
+/// Throws an Error that names the file if it is missing or damaged.
 ClassicalRun read_classical_run(const ClassicalPaths& paths);
 
 }  // namespace bntt

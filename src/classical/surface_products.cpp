@@ -19,15 +19,15 @@ int64_t GatherSurface(const MapPiece& piece, int32_t* indices, float* values) {
   const auto lanes = static_cast<int64_t>(hn::Lanes(tag));
   const auto factor = hn::Set(tag, piece.factor);
   const auto cutoff = hn::Set(tag, piece.cutoff);
-  const auto first_indices = hn::Iota(index_tag, 0);  // made in memory: not once per vector
+  const auto first_indices = hn::Iota(index_tag, 0);  // created via memory: not once per vector
   const int64_t row_entries = piece.row_entries;
   int64_t count = 0;
   for (int64_t row = 0; row < piece.rows; ++row) {
     const float* from = piece.first + row * piece.row_stride;
     const auto base = static_cast<int32_t>(row * row_entries);
     int64_t i = 0;
-    // Compressed vectors are stored whole: what lies beyond their end is below the place of entries
-    // that are still to come. (Compressing into memory is many times slower on some processors.)
+    // Compressed vectors are stored whole: later entries overwrite the part beyond their end.
+    // (Compressing into memory is many times slower on some processors.)
     for (; i + lanes <= row_entries; i += lanes) {
       const auto value = hn::Mul(factor, hn::LoadU(tag, from + i));
       const auto kept = hn::Gt(value, cutoff);
@@ -52,7 +52,7 @@ void SurfaceProducts(std::span<const int32_t> indices, std::span<const float> va
   const auto lanes = static_cast<int64_t>(hn::Lanes(tag));
   const std::size_t fours = indices.size() / 4 * 4;
   for (int64_t k = 0; k < stride; k += lanes) {
-    // Four sums, so that an addition need not wait for the one before.
+    // Four sums, so that an addition need not wait for the previous one.
     auto sum0 = hn::Zero(tag);
     auto sum1 = hn::Zero(tag);
     auto sum2 = hn::Zero(tag);

@@ -5,13 +5,13 @@
 
 namespace bntt {
 
-// The inner loops of HOTS. Each prototype is a lane of its own and sums are taken in one fixed
-// order, so vectors of every width give the same bits.
+// The inner loops of HOTS. Each prototype has its own lane and sums are taken in one fixed order,
+// so vectors of every width give the same bits.
 
 inline constexpr int64_t kPrototypeLanes = 16;
 inline constexpr int64_t kMostPrototypes = 256;
 
-/// Rows of a table are filled up to whole vectors.
+/// Rows of a table are padded to whole vectors.
 constexpr int64_t padded_prototypes(int64_t prototypes) {
   return (prototypes + kPrototypeLanes - 1) / kPrototypeLanes * kPrototypeLanes;
 }
@@ -26,8 +26,8 @@ struct MapPiece {
   float cutoff = 0.0F;
 };
 
-/// Entries times `factor` that are above `cutoff`, with their indices in the piece; returns how
-/// many. There must be room for all.
+/// Writes the entries times `factor` that are above `cutoff`, and their indices in the piece;
+/// returns their number. There must be room for all entries.
 int64_t gather_surface(const MapPiece& piece, int32_t* indices, float* values);
 
 /// products[k] = Σ values[i] · table[indices[i]][k] for all lanes of the table's rows.
