@@ -12,7 +12,7 @@ uint8_t brightness(double value) {
   return static_cast<uint8_t>(std::lround(255.0 * std::clamp(value, 0.0, 1.0)));
 }
 
-/// Spikes of one image added up over the steps so far: [y, x, channel].
+/// Spikes of one image summed over the steps so far: [y, x, channel].
 class Accumulation {
  public:
   Accumulation(const SpikeTrain& spikes, bool sum_channels)

@@ -9,7 +9,7 @@
 namespace bntt {
 namespace {
 
-/// Grey, from the lowest value to the highest.
+/// A grey picture, from the lowest value to the highest.
 std::string map_picture(const FeatureMap& map) {
   const auto [low, high] = std::ranges::minmax(map.values);
   std::vector<uint8_t> pixels;
@@ -33,7 +33,7 @@ Json map_groups(const std::vector<FeatureMap>& maps) {
   return groups;
 }
 
-// Where the data lay is not needed to repeat the run, and a report is often shown to others.
+// The location of the data is not needed to repeat the run, and a report is often shown to others.
 Json settings_document(const ClassicalConfig& config) {
   Json settings{{"classical", Json::object()}};
   const Json all = parse_toml(to_toml(config), "settings");

@@ -6,7 +6,7 @@
 namespace bntt {
 
 /// A classical run as the page shows it: {settings, learning, network, gamma, classical}. The first
-/// ones are as of a network's run, as far as there is something to say.
+/// four are as for a network's run, as far as they apply.
 Json classical_document(const ClassicalRun& run);
 
 }  // namespace bntt

@@ -7,7 +7,7 @@
 
 namespace bntt {
 
-/// What the network said of each image of a sample.
+/// The network's answer to each image of a sample.
 struct Answers {
   std::span<const int64_t> predictions;
   std::span<const float> confidence;  ///< of the prediction, 0..1
@@ -15,7 +15,7 @@ struct Answers {
 
 struct ConfusionOptions {
   std::size_t pairs = 8;
-  std::size_t examples = 4;  ///< pictures of each pair, the surest mistakes first
+  std::size_t examples = 4;  ///< pictures per pair, the most confident mistakes first
 };
 
 /// {classes, matrix: [truth][predicted], confusions: [{truth, predicted, count, share, examples:

@@ -19,12 +19,12 @@ constexpr double kTextSize = 11;
 constexpr double kTitleHeight = 30;
 constexpr double kLineHeight = 18;
 constexpr double kLabelWidth = 96;
-constexpr int64_t kPictureSide = 84;  // pictures are enlarged to about this
+constexpr int64_t kPictureSide = 84;  // pictures are enlarged to about this size
 constexpr double kLargestSide = 30000;
 
 enum class Align { left, centre, right };
 
-/// Labels come from file and folder names, and cairo refuses text that is not UTF-8.
+/// Labels come from file and folder names, and cairo rejects text that is not UTF-8.
 std::string valid_text(std::string_view text) {
   std::string valid;
   for (std::size_t i = 0; i < text.size();) {
@@ -38,7 +38,7 @@ std::string valid_text(std::string_view text) {
     for (std::size_t k = 1; whole && k < length; ++k) {
       whole = (static_cast<unsigned char>(text[i + k]) & 0xC0) == 0x80;
     }
-    // Overlong forms, surrogates and what lies beyond Unicode.
+    // Overlong forms, surrogates and code points beyond Unicode.
     const auto second = static_cast<unsigned char>(whole && length > 2 ? text[i + 1] : '\0');
     if (whole && ((lead == 0xE0 && second < 0xA0) || (lead == 0xED && second > 0x9F) ||
                   (lead == 0xF0 && second < 0x90) || (lead == 0xF4 && second > 0x8F))) {
@@ -102,7 +102,7 @@ class Canvas {
       }
     }
     cairo_surface_mark_dirty(surface_.get());
-    // A frame, without which a white picture has no edge.
+    // A frame, without which a white picture would have no edge.
     cairo_set_source_rgb(context_.get(), 0.75, 0.75, 0.75);
     cairo_set_line_width(context_.get(), 1);
     cairo_rectangle(context_.get(), static_cast<double>(left) - 0.5, static_cast<double>(top) - 0.5,

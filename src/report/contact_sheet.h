@@ -20,7 +20,7 @@ struct GridSheet {
   std::vector<Cell> cells;
 };
 
-/// One row for each sample: its label, then pictures that belong together, under common headings.
+/// One row per sample: its label, then related pictures under common headings.
 struct StripSheet {
   struct Row {
     std::string label;
@@ -28,14 +28,14 @@ struct StripSheet {
   };
 
   std::string title;
-  std::string note;  ///< how to read it
+  std::string note;  ///< how to read the sheet
   std::vector<std::string> headings;
   std::vector<Row> rows;
 };
 
-/// The sheet as a PNG file. Small pictures are enlarged by whole factors, so that every pixel of
-/// theirs stays a square. All pictures of a sheet have one size. Throws Error for a sheet too large
-/// to draw.
+/// The sheet as a PNG file. Small pictures are enlarged by integer factors, so that each of their
+/// pixels stays a square. All pictures of a sheet have the same size. Throws Error for a sheet that
+/// is too large to draw.
 std::vector<uint8_t> draw_png(const GridSheet& sheet);
 std::vector<uint8_t> draw_png(const StripSheet& sheet);
 

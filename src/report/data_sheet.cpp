@@ -22,7 +22,7 @@ std::span<const uint8_t> frame_of(const ImageSet& set, int64_t sample, int64_t f
   return {set.image(sample) + frame * set.shape.size(), static_cast<std::size_t>(set.shape.size())};
 }
 
-/// Nearly the largest count of a recording: a few pixels that never rest would hide all others.
+/// Close to the largest count of a recording: a few constantly active pixels would hide all others.
 uint8_t peak_of(const ImageSet& set, int64_t sample) {
   std::array<int64_t, 256> pixels{};
   for (int64_t frame = 0; frame < set.frames; ++frame) {

@@ -10,7 +10,7 @@
 namespace bntt {
 
 /// Up to `count` samples, class by class: the first of each class, then the second of each, and so
-/// on, after `skip` of each.
+/// on, after skipping `skip` of each.
 std::vector<int64_t> spread_over_classes(const ImageSet& set, int64_t count, int64_t skip);
 
 /// Images with their class names.
@@ -26,8 +26,8 @@ struct SpikeSheetOptions {
   uint64_t seed = 0;
 };
 
-/// Each image beside what its Poisson spikes add up to after more and more steps (the paper's
-/// Appendix B): spikes / steps, white is a spike at every step.
+/// Each image beside the sum of its Poisson spikes after increasing numbers of steps (the paper's
+/// Appendix B): spikes / steps; white is a spike at every step.
 StripSheet spike_sheet(const ImageSet& set, const std::vector<int64_t>& samples,
                        const std::string& title, const SpikeSheetOptions& options = {});
 

@@ -18,7 +18,7 @@ namespace {
 constexpr int64_t kShownClasses = 5;
 constexpr int64_t kShownNeurons = 256;
 
-/// The sample as one of a data set.
+/// The sample as a data set of one.
 ImageSet set_of(const Batch& sample) {
   const bool events = !sample.counts.empty();
   std::vector<uint8_t> bytes;
@@ -43,7 +43,8 @@ int64_t spikes_in(const SpikeTrain& spikes) {
   return count;
 }
 
-/// Who fired when among neurons that are not a map: a row per step, a column per neuron.
+/// Which neurons fired when, for neurons that do not form a map: a row per step, a column per
+/// neuron.
 Json raster(const SpikeTrain& spikes) {
   const int64_t neurons = std::min(kShownNeurons, spikes.shape().channels);
   std::vector<uint8_t> pixels;

@@ -10,30 +10,30 @@
 
 namespace bntt {
 
-/// What is told of a sample beside what the network did.
+/// Text about a sample, in addition to the network's activity.
 struct ExplanationText {
   std::string name;    ///< of the sample
-  std::string status;  ///< of work that goes on; empty: it is done
+  std::string status;  ///< of work in progress; empty if it is done
   std::vector<std::string> facts;
 };
 
-/// What fired when, for one sample, as a session goes through it:
+/// Records what fires when, for one sample, while a session processes it:
 ///   session.advance(model.encode(sample, session.steps_done(), 1), explanation.watch());
 ///   explanation.add_answer(session);
 class Explanation {
  public:
   Explanation(Model model, const Batch& sample);
 
-  /// The options with which the session advances; this must outlive the call.
+  /// The options with which the session advances; this object must outlive the call.
   AdvanceOptions watch();
-  /// After each call of advance.
+  /// To be called after each call of advance.
   void add_answer(const Session& session);
 
   /// {generator, runs: [], explanation: ...}, for report_page.
   Json document(const ExplanationText& text) const;
 
   int64_t steps() const { return static_cast<int64_t>(answers_.size()); }
-  /// Of hidden neurons, in the last step that was added.
+  /// Spikes of hidden neurons in the last step added.
   int64_t spikes_of_last_step() const;
 
  private:

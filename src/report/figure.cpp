@@ -8,8 +8,8 @@
 namespace bntt {
 namespace {
 
-// In single quotes gnuplot knows no escapes and runs no commands; a quote that could end them is
-// drawn as an apostrophe.
+// In single quotes gnuplot interprets no escapes and runs no commands; a quote that could end them
+// is drawn as an apostrophe.
 std::string quoted(const std::string& text) {
   std::string result = "'";
   for (const char c : text) {
@@ -130,7 +130,7 @@ std::string plot_script(const BarFigure& figure, PictureFormat format) {
                     i, quoted(bar.colour)));
     largest = std::max(largest, bar.value);
   }
-  // 1, 2, 5 of every power of ten: two ticks of ten would not tell where a bar ends.
+  // Ticks at 1, 2, 5 of every power of ten: ticks at powers alone would not show where a bar ends.
   const double bottom = std::pow(10.0, std::floor(std::log10(smallest / 1.5)));
   std::vector<std::string> value_ticks;
   for (double power = bottom; power <= largest; power *= 10.0) {
@@ -147,7 +147,7 @@ std::string plot_script(const BarFigure& figure, PictureFormat format) {
 }
 
 std::string plot_script(const RidgeFigure& figure, PictureFormat format) {
-  constexpr double kHighest = 2.6;  // how far the highest peak reaches over its neighbours
+  constexpr double kHighest = 2.6;  // how far the highest peak extends over its neighbours
   std::string script = frame(figure.x_label, figure.y_label, format);
   double peak = 1e-9;
   for (const FigureSeries& ridge : figure.ridges) {

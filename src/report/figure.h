@@ -16,8 +16,8 @@ struct FigureSeries {
   std::string colour;  ///< "#rrggbb"
   std::vector<FigurePoint> points;
   bool dashed = false;
-  bool marks = true;    ///< a dot on every point
-  bool right = false;   ///< belongs to the right-hand scale
+  bool marks = true;    ///< a dot at every point
+  bool right = false;   ///< uses the right-hand scale
   bool stairs = false;  ///< keeps its value until the next point
 };
 
@@ -29,9 +29,9 @@ struct LineFigure {
   bool from_zero = true;    ///< the left scale begins at 0
   bool logarithmic_x = false;
   bool logarithmic_y = false;
-  std::vector<std::string> x_names;  ///< of the places 1, 2, ...; empty: numbers
+  std::vector<std::string> x_names;  ///< for x = 1, 2, ...; empty: numbers
   std::vector<FigureSeries> series;
-  std::optional<double> shaded_from;  ///< to the right end: the steps that are left out
+  std::optional<double> shaded_from;  ///< to the right end: the steps that are skipped
 };
 
 struct FigureBar {
@@ -47,11 +47,11 @@ struct BarFigure {
   std::vector<FigureBar> bars;
 };
 
-/// Curves that stand one behind the other, the first at the top.
+/// Curves one behind the other, the first at the top.
 struct RidgeFigure {
   std::string x_label;
   std::string y_label;
-  std::vector<FigureSeries> ridges;  ///< heights relative to 0; the label stands at its foot
+  std::vector<FigureSeries> ridges;  ///< heights relative to 0; the label is at the base
 };
 
 enum class PictureFormat { svg, png };

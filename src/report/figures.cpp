@@ -197,7 +197,7 @@ double value_or(const Json& row, const char* key, double otherwise) {
   return row.contains(key) && row[key].is_number() ? row[key].get<double>() : otherwise;
 }
 
-// Every threshold of a row's interval gives the same, hence lines that are flat from edge to edge.
+// Every threshold in a row's interval gives the same result, so lines are flat from edge to edge.
 std::vector<FigurePoint> over_intervals(const Json& sweep, const char* key) {
   std::vector<FigurePoint> points;
   for (const Json& row : sweep) {

@@ -13,15 +13,15 @@ namespace bntt {
 struct FigureEntry {
   std::string name;
   std::string content;
-  /// What must have been measured for it; all false: the run itself is enough.
+  /// The measurements it needs; all false: the run itself is enough.
   AnalysisParts needs;
 };
 const std::vector<FigureEntry>& figure_entries();
-/// Throws Error for an unknown name, with the nearest known one.
+/// Throws Error for an unknown name and suggests the nearest known one.
 const FigureEntry& figure_entry(const std::string& name);
 
 /// The gnuplot script of a figure. `layer` is for the figures of one layer; empty: the first.
-/// Throws Error when the run has not what the figure shows.
+/// Throws Error if the run lacks what the figure shows.
 std::string figure_script(const std::string& name, const Json& run, const std::string& layer,
                           PictureFormat format);
 

@@ -9,7 +9,7 @@
 namespace bntt {
 namespace {
 
-// Few channels in many bins would be a row of spikes.
+// Few channels in many bins would look like isolated spikes.
 Json histogram_document(const Network& network, std::size_t stage) {
   const auto bins = std::clamp<int64_t>(network.stages()[stage].output.channels, 12, 40);
   const std::vector<Histogram> histograms = gain_histograms(network, stage, bins);

@@ -14,7 +14,7 @@
 namespace bntt {
 namespace {
 
-/// A file that exists only in memory: unlike a pipe it cannot fill up while nobody reads.
+/// A file that exists only in memory: unlike a pipe it cannot block when nobody reads it.
 class MemoryFile {
  public:
   explicit MemoryFile(const char* name) : descriptor_(memfd_create(name, MFD_CLOEXEC)) {

@@ -4,8 +4,8 @@
 
 namespace bntt {
 
-/// What gnuplot writes to its output for this script. No settings file of the user is read. Throws
-/// Error when gnuplot is not installed or refuses the script.
+/// The output of gnuplot for this script. Ignores the user's settings file. Throws Error if gnuplot
+/// is not installed or rejects the script.
 std::string run_gnuplot(const std::string& script);
 
 }  // namespace bntt

@@ -7,8 +7,8 @@
 
 namespace bntt {
 
-/// The learning curves of a run from its metrics.jsonl: {steps, epochs, test, finished}. A value
-/// that is not a number becomes null. At most `most_steps` step lines, evenly spaced.
+/// The learning curves of a run from its metrics.jsonl: {steps, epochs, test, finished}. NaN
+/// becomes null. Has at most `most_steps` step lines, evenly spaced.
 Json learning_document(const RunPaths& paths, const RunConfig& config,
                        std::size_t most_steps = 600);
 

@@ -14,7 +14,7 @@ namespace {
 
 constexpr const char* kHost = "127.0.0.1";
 
-// cpp-httplib's own choice also sets SO_REUSEPORT, with which two servers can share a port
+// cpp-httplib's default also sets SO_REUSEPORT, with which two servers could share a port
 // unnoticed.
 void reuse_address_only(int socket) {
   const int yes = 1;
@@ -36,7 +36,7 @@ struct LiveServer::Parts {
   httplib::Server server;
   std::thread thread;
   int port = 0;
-  std::mutex mutex;  // guards the two below
+  std::mutex mutex;  // guards the next two members
   int64_t version = 0;
   Json document;
 
@@ -73,7 +73,7 @@ struct LiveServer::Parts {
                [this](const httplib::Request& request, httplib::Response& response) {
                  answer_document(request, response);
                });
-    // Browsers ask for it unbidden; a missing one is an error on the console.
+    // Browsers request it unprompted; if it is missing, the console shows an error.
     server.Get("/favicon.ico",
                [](const httplib::Request&, httplib::Response& response) { response.status = 204; });
   }

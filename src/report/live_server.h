@@ -8,23 +8,23 @@
 
 namespace bntt {
 
-/// Whether the Host header of a request names a server on this port of this machine. Browsers leave
-/// the port out when it is 80.
+/// Whether the Host header of a request names a server on this port of this machine. Browsers omit
+/// the port if it is 80.
 bool names_this_server(const std::string& host, int port);
 
-/// Serves the report page on this machine alone: it listens on 127.0.0.1, and answers only requests
-/// that were addressed to it under that name, so that no other page can read along through a name
-/// of its own (DNS rebinding). Answers from its own threads until destroyed.
+/// Serves the report page on this machine only: it listens on 127.0.0.1 and answers only requests
+/// addressed to it under that name, so that no other page can read it through a name of its own
+/// (DNS rebinding). Answers on its own threads until destroyed.
 class LiveServer {
  public:
-  /// Port 0 takes any free one. Throws Error when the port is in use or not permitted.
+  /// Port 0 chooses any free port. Throws Error if the port is in use or not permitted.
   explicit LiveServer(int port);
   LiveServer(const LiveServer&) = delete;
   LiveServer& operator=(const LiveServer&) = delete;
   ~LiveServer();
 
   int port() const;
-  /// From now on this is the document; pages that are open fetch it within seconds.
+  /// Replaces the document; open pages fetch it within seconds.
   void publish(Json document);
 
  private:

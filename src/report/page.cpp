@@ -23,7 +23,7 @@ std::string_view part(std::string_view name) {
   return found->second;
 }
 
-// 'sha256-…' as a Content-Security-Policy wants it.
+// 'sha256-…' as required by a Content-Security-Policy.
 std::string policy_hash(std::string_view hex) {
   std::vector<uint8_t> bytes;
   for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
@@ -42,7 +42,7 @@ std::string policy(bool live) {
       live ? "; connect-src 'self'" : "");
 }
 
-// Inside a script element only "<" can begin something else than text.
+// Inside a script element only "<" can begin anything other than text.
 std::string safe_in_script(const std::string& json) {
   std::string text;
   text.reserve(json.size());
@@ -72,7 +72,7 @@ std::string report_page(const Json& document, bool live) {
       {"@STYLE@", std::string(part("style"))},
       {"@DOCUMENT@", safe_in_script(document_text(document))},
       {"@SCRIPT@", std::string(part("script"))}};
-  // One pass over the template, so that a value which holds a marker stays what it is.
+  // One pass over the template, so that a marker inside a value is not replaced.
   std::string page;
   std::string_view rest = part("page");
   for (const auto& [marker, value] : values) {

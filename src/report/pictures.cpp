@@ -9,12 +9,12 @@
 namespace bntt {
 namespace {
 
-// Told apart by those who see no red or no green, too.
+// Distinguishable with red-green colour blindness.
 constexpr std::array<double, 3> kOn = {200, 30, 30};
 constexpr std::array<double, 3> kOff = {30, 80, 200};
 constexpr double kWhite = 255;
 
-// One event among many must still be seen: its colour grows with the root of the count.
+// A single event among many must remain visible: the colour grows with the root of the count.
 double strength(uint8_t count, uint8_t peak) {
   if (peak == 0) return 0;
   return std::sqrt(std::min(1.0, static_cast<double>(count) / peak));
@@ -43,7 +43,7 @@ Picture event_picture(std::span<const uint8_t> counts, const MapShape& shape, ui
     const double off = strength(counts[2 * pixel], peak);
     const double on = strength(counts[2 * pixel + 1], peak);
     for (std::size_t channel = 0; channel < 3; ++channel) {
-      // Both inks on one paper.
+      // Subtractive mixing, like two inks on paper.
       const double light = (kWhite - off * (kWhite - kOff[channel])) / kWhite *
                            (kWhite - on * (kWhite - kOn[channel])) / kWhite;
       picture.pixels.push_back(static_cast<uint8_t>(std::lround(kWhite * light)));

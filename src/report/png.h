@@ -9,7 +9,7 @@
 namespace bntt {
 
 /// "data:image/png;base64,..." of an image [y, x, channel] with one channel (grey) or three (RGB).
-/// Of any other count of channels the mean is shown.
+/// For any other number of channels, shows their mean.
 std::string png_data_uri(std::span<const uint8_t> pixels, const MapShape& shape);
 
 }  // namespace bntt

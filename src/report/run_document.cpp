@@ -27,7 +27,7 @@ std::string run_name(const fs::path& directory) {
   return (whole.has_filename() ? whole : whole.parent_path()).filename().string();
 }
 
-// Where the data lay is not needed to repeat the run, and a report is often shown to others.
+// The location of the data is not needed to repeat the run, and a report is often shown to others.
 Json settings_document(const RunConfig& config) {
   Json settings = parse_toml(to_toml(config), "settings");
   settings["data"].erase("dir");
@@ -114,7 +114,7 @@ bool has_checkpoint(const RunPaths& paths) {
 
 bool spiking(const Network& network) { return is_spiking(network); }
 
-/// One run with its images, measured part after part.
+/// One run with its images, measured part by part.
 class Analyses {
  public:
   Analyses(OpenRun run, const AnalysisOptions& options) : run_(std::move(run)), options_(options) {}
@@ -181,7 +181,7 @@ class Analyses {
     if (options_.attack_images > 0) {
       sample.range.end = std::min(sample.range.end, sample.range.begin + options_.attack_images);
     }
-    // Of events: shares of them. Of pixels in 0..1: standard deviations.
+    // For events, shares of them; for pixels in 0..1, standard deviations.
     RobustnessOptions options{.noise = {0.1, 0.2, 0.3, 0.4, 0.5},
                               .clip_events = run_.config.data.clip,
                               .progress = [this](const std::string& what, int64_t done,

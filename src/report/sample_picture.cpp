@@ -19,7 +19,7 @@ std::vector<uint8_t> added_up(const ImageSet& set, int64_t sample, int64_t frame
   return sums;
 }
 
-// Nearly the largest count: a few pixels that never rest would hide all others.
+// Close to the largest count: a few constantly active pixels would hide all others.
 uint8_t peak_of(std::vector<uint8_t> counts) {
   std::erase(counts, 0);
   if (counts.empty()) return 1;

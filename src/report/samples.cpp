@@ -10,7 +10,7 @@
 namespace bntt {
 namespace {
 
-// One image of each class as long as there are classes, in the order of the set.
+// One image per class while there are classes, in the order of the set.
 std::vector<int64_t> chosen_images(const Sample& sample, int64_t most) {
   std::vector<int64_t> chosen;
   std::set<int64_t> seen;

@@ -8,8 +8,8 @@
 
 namespace bntt {
 
-/// Some test images and how their spikes add up step by step (Appendix B): {source, samples:
-/// [{truth, predicted, image, accumulated: [{steps, image}]}]}. Of a direct-encoded image, which
+/// Some test images and how their spikes accumulate step by step (Appendix B): {source, samples:
+/// [{truth, predicted, image, accumulated: [{steps, image}]}]}. For a direct-encoded image, which
 /// has no input spikes, those of the first stage are shown. `predictions` are those of the sample's
 /// images; the network's numbers do not change.
 Json samples_document(Network& network, const Sample& sample,
