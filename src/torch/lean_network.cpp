@@ -53,7 +53,7 @@ double leak_of(const NeuronSpec& neuron) {
 /// v_t = λ (v_{t−1} − θ o_{t−1}) + y_t, o_t = [v_t > θ] for all steps. Backward with the triangle:
 /// ∂L/∂y_t = ∂L/∂o_t · α max(0, 1 − |v_t − θ|/θ) + λ ∂L/∂y_{t+1}.
 /// Keeps: v_t, in the memory of y_t (batch norm does not need its own output again).
-/// One tensor of all steps, since autograd does not look for inputs in a list of them.
+/// One tensor for all steps, since autograd does not look for inputs in a list of tensors.
 struct LifFunction : torch::autograd::Function<LifFunction> {
   static torch::Tensor forward(torch::autograd::AutogradContext* context,
                                const torch::Tensor& drive, int64_t steps, double leak,

@@ -10,17 +10,17 @@ namespace bntt {
 
 /// A BNTT network in LibTorch's fastest plain form, for bntt bench: the convolution of all steps at
 /// once, LibTorch's own batch norm per step, the LIF neurons of all steps as one autograd function
-/// that works in place, fully connected layers as convolutions of the whole map (they go through
-/// oneDNN, whatever BLAS LibTorch was built with). Takes chains of LIF or integrate-and-fire
-/// neurons that fire above the threshold, with BNTT, average pools, soft detached reset, a triangle
+/// that works in place, fully connected layers as convolutions of the whole map (they use oneDNN,
+/// whatever BLAS LibTorch was built with). Supports chains of LIF or integrate-and-fire neurons
+/// that fire above the threshold, with BNTT, average pools, soft detached reset, a triangle
 /// surrogate as wide as the threshold, instant propagation and a readout without norm; throws Error
-/// for others.
+/// for other networks.
 class LeanNetwork : public torch::nn::Module {
  public:
   LeanNetwork(const Network& network, at::MemoryFormat layout);
 
-  /// `input`: [step · batch, channel, y, x], or [batch, ...] when it is the same at every step.
-  /// Logits [batch, class], differentiable; running statistics follow the batch.
+  /// `input`: [step · batch, channel, y, x], or [batch, ...] if it is the same at every step.
+  /// Returns the logits [batch, class], differentiable; updates the running statistics.
   torch::Tensor forward_training(const torch::Tensor& input, int64_t batch);
 
   /// Membranes of the hidden stages, and the readout's voltage so far.
@@ -28,8 +28,8 @@ class LeanNetwork : public torch::nn::Module {
     std::vector<torch::Tensor> membranes;  ///< undefined before the first step
     torch::Tensor voltage;
   };
-  /// Steps [first_step, first_step + steps), without gradients, from the running statistics.
-  /// `input` as above.
+  /// Runs steps [first_step, first_step + steps), without gradients, with the running statistics.
+  /// `input` is as above.
   void advance(const torch::Tensor& input, int64_t batch, int64_t first_step, int64_t steps,
                State& state);
   torch::Tensor logits(const State& state) const;

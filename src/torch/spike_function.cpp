@@ -24,7 +24,7 @@ torch::Tensor surrogate_derivative(const torch::Tensor& membrane, double thresho
     case SurrogateKind::rectangle:
       return alpha * (distance.abs() < 0.5).to(membrane.dtype());
     case SurrogateKind::stdb:
-      break;  // no function of the membrane: see spike()
+      break;  // not a function of the membrane: see spike()
   }
   BNTT_CHECK(false);
 }

@@ -6,9 +6,9 @@
 
 namespace bntt {
 
-/// [membrane > threshold], or [membrane ≥ threshold], with the surrogate as its derivative. With
-/// `imposed` (defined), that is the value instead, while the derivative stays the surrogate at
-/// `membrane`. `steps_since_spike` is for surrogate stdb alone.
+/// [membrane > threshold], or [membrane ≥ threshold], with the surrogate as its derivative. If
+/// `imposed` is defined, it replaces the value, while the derivative is still the surrogate at
+/// `membrane`. `steps_since_spike` is used only by surrogate stdb.
 torch::Tensor spike(const torch::Tensor& membrane, const NeuronSpec& neuron,
                     const torch::Tensor& imposed = {}, const torch::Tensor& steps_since_spike = {});
 

@@ -7,8 +7,8 @@
 namespace bntt {
 namespace {
 
-/// Windows do not overlap and begin at the upper left corner; what is left over is dropped. Of
-/// equal values the maximum is the first in the order of rows.
+/// Windows do not overlap and begin at the upper left corner; remaining pixels are dropped. The
+/// maximum of equal values is the first in row order.
 torch::Tensor pooled(const torch::Tensor& frames, const TorchPool& pool) {
   if (pool.kind == PoolKind::max) return torch::max_pool2d(frames, {pool.height, pool.width});
   const torch::Tensor windows =
@@ -16,7 +16,8 @@ torch::Tensor pooled(const torch::Tensor& frames, const TorchPool& pool) {
   return pool.kind == PoolKind::average ? windows.mean({4, 5}) : windows.sum({4, 5});
 }
 
-/// Max pools in a row are one pool: that decides which of several equal pixels gets the gradient.
+/// Consecutive max pools become one pool: that decides which of several equal pixels gets the
+/// gradient.
 void add_pool(const TorchPool& pool, std::vector<TorchPool>& pools) {
   if (pool.kind == PoolKind::max && !pools.empty()) {
     pools.back().height *= pool.height;

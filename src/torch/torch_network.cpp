@@ -63,7 +63,7 @@ bool is_pool(const StageSpec& stage) {
   return std::visit([]<typename Kind>(const Kind&) { return kIsPool<Kind>; }, stage);
 }
 
-/// Copies values into the tensors of the same name; every one must find its counterpart.
+/// Copies values into the tensors of the same name; every one must have a counterpart.
 template <typename Numbers>
 void copy_by_name(const char* what, const Numbers& ours,
                   torch::OrderedDict<std::string, torch::Tensor> theirs, torch::Dtype dtype) {
@@ -150,7 +150,7 @@ void TorchNetwork::add_stage(Stage stage, const std::vector<BranchSpec>& branche
   for (const BranchSpec& spec : branches) {
     stage.branches.push_back(make_branch(spec, pools, input, place));
   }
-  // The first branch bears the name of the stage; the others, and the neurons, lie within it.
+  // The first branch has the name of the stage; the others, and the neurons, are inside it.
   TorchBranch& first = stage.branches.front().module;
   register_module(stage.name, first);
   for (std::size_t b = 1; b < stage.branches.size(); ++b) {

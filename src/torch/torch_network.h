@@ -13,14 +13,14 @@
 namespace bntt {
 
 struct TorchOptions {
-  /// In float64 the oracle's own rounding is far below every tolerance, so that a disagreement is
-  /// ours.
+  /// In float64 the oracle's own rounding is far below every tolerance, so that any disagreement is
+  /// caused by our code.
   torch::Dtype dtype = torch::kFloat64;
 };
 
 /// All tensors are [step, batch, channel, y, x], over the stage's active steps.
 struct TorchStageResult {
-  std::vector<torch::Tensor> currents;  ///< of each branch, before bias and norm
+  std::vector<torch::Tensor> currents;  ///< [branch], before bias and norm
   torch::Tensor membrane;               ///< as compared with the threshold; undefined without one
   torch::Tensor output;                 ///< spikes or real values; undefined for the readout
 };
@@ -31,7 +31,7 @@ struct TorchResult {
   torch::Tensor step_logits;  ///< [step, batch, class]
 };
 
-/// The network of a NetworkSpec in PyTorch's plain way, sharing nothing with our layers:
+/// The network of a NetworkSpec in plain PyTorch style, sharing nothing with our layers:
 /// convolutions and matrix products of LibTorch, membranes as tensors in a loop over time,
 /// gradients by autograd. The oracle of the tests. Its parameters and buffers have the names of
 /// Network::parameters() and Network::statistics().
@@ -39,21 +39,21 @@ class TorchNetwork : public torch::nn::Module {
  public:
   explicit TorchNetwork(const NetworkSpec& spec, const TorchOptions& options = {});
 
-  /// Takes over parameters and running statistics. Throws Error unless both networks have the same
+  /// Copies parameters and running statistics. Throws Error unless both networks have the same
   /// names and shapes.
   void load(const Network& network);
 
-  /// `input`: [active step, batch, channel, y, x], or one step that stands for all. With
-  /// `imposed_spikes` (one tensor per hidden stage, undefined where it does not spike) those are
-  /// handed on and reset the membranes, while gradients come from the oracle's own membranes.
-  /// With `kept` (as many, 0 or 1, of one step or all; undefined where nothing is dropped), outputs
-  /// are handed on times kept/(1 − p).
+  /// `input`: [active step, batch, channel, y, x], or one step that stands for all. If
+  /// `imposed_spikes` is given (one tensor per hidden stage, undefined if it does not spike), these
+  /// spikes are passed on and reset the membranes, while gradients come from the oracle's own
+  /// membranes. If `kept` is given (one tensor per hidden stage, 0 or 1, for one step or all;
+  /// undefined if nothing is dropped), outputs are multiplied by kept/(1 − p).
   TorchResult forward(const torch::Tensor& input, NormMode mode,
                       const std::vector<torch::Tensor>* imposed_spikes = nullptr,
                       const std::vector<torch::Tensor>* kept = nullptr);
 
   struct Branch {
-    std::vector<int64_t> sources;  ///< stages whose outputs are added up; -1: the input
+    std::vector<int64_t> sources;  ///< stages whose outputs are added; -1: the input
     TorchBranch module = nullptr;
   };
   struct Stage {

@@ -11,19 +11,19 @@
 namespace bntt {
 namespace {
 
-/// What the reset sees of the spike.
+/// The spike as the reset sees it.
 torch::Tensor reset_spike(const torch::Tensor& spikes, const NeuronSpec& neuron) {
   return neuron.detach_reset ? spikes.detach() : spikes;
 }
 
-/// No gradient where the membrane lies at the floor.
+/// Has no gradient where the membrane is at the floor.
 torch::Tensor above_floor(const torch::Tensor& membrane, const NeuronSpec& neuron) {
   if (!neuron.floor) return membrane;
   const auto floor = static_cast<double>(*neuron.floor);
   return torch::where(membrane > floor, membrane, torch::full_like(membrane, floor));
 }
 
-/// When each neuron fired last: long before the first step at first.
+/// The step of each neuron's last spike; initially long before the first step.
 class LastSpikes {
  public:
   explicit LastSpikes(const torch::Tensor& like) : steps_(torch::full_like(like, -1000.0)) {}
@@ -73,7 +73,7 @@ TorchNeuronsImpl::Run TorchNeuronsImpl::forward(const torch::Tensor& drive,
   return run;
 }
 
-/// n_t = k n_{t−1} + (1 − k)/F · mean over the F channels of o; o − w n_t is handed on.
+/// n_t = k n_{t−1} + (1 − k)/F · mean over the F channels of o; the output is o − w n_t.
 torch::Tensor TorchNeuronsImpl::normalised(const torch::Tensor& spikes) const {
   const double decay = spec_.neunorm_decay;
   const double share = (1.0 - decay) / static_cast<double>(spikes.size(2));
@@ -86,8 +86,9 @@ torch::Tensor TorchNeuronsImpl::normalised(const torch::Tensor& spikes) const {
   return torch::stack(handed_on);
 }
 
-/// Lee et al. (2020): the potential above the threshold is subtracted, with its gradient; the decay
-/// after it and the value of a spike have none. With a hard reset, delayed propagation is the same.
+/// Lee et al. (2020): the potential above the threshold is subtracted, including its gradient; the
+/// subsequent decay and the value of a spike have none. With a hard reset, delayed propagation is
+/// the same.
 TorchNeuronsImpl::Run TorchNeuronsImpl::run_lee(const torch::Tensor& drive,
                                                 const torch::Tensor& imposed) const {
   const double threshold = spec_.threshold;
@@ -144,8 +145,8 @@ TorchNeuronsImpl::Run TorchNeuronsImpl::run_instant(const torch::Tensor& drive,
   return {torch::stack(membranes), torch::stack(spikes)};
 }
 
-/// o = [u fires]; u ← λu + y − θo, or λu (1 − o) + y. The spike of local step i is the one that
-/// step i's update makes possible: it is fired, and seen by the next stage, one step later.
+/// o = [u fires]; u ← λu + y − θo, or λu (1 − o) + y. The spike of local step i is the one made
+/// possible by the update of step i: it is fired, and seen by the next stage, one step later.
 TorchNeuronsImpl::Run TorchNeuronsImpl::run_delayed(const torch::Tensor& drive,
                                                     const torch::Tensor& imposed) const {
   const double threshold = spec_.threshold;

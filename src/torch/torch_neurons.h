@@ -7,19 +7,19 @@
 namespace bntt {
 
 /// The neurons of a NeuronSpec, written from their definitions: membranes as tensors in a loop over
-/// time. Throws Error for a kind that is not written here.
+/// time. Throws Error for a kind that is not implemented here.
 class TorchNeuronsImpl : public torch::nn::Module {
  public:
   TorchNeuronsImpl(const NeuronSpec& spec, const MapShape& map, Propagation propagation,
                    torch::Dtype dtype);
 
   struct Run {
-    torch::Tensor membrane;  ///< as compared with the threshold; undefined where the output is not
+    torch::Tensor membrane;  ///< as compared with the threshold; undefined if the output is not
                              ///< spikes
     torch::Tensor output;
   };
-  /// `drive`: the normalised current [step, batch, channel, y, x]. With `imposed` (defined) those
-  /// spikes are handed on and reset the membrane, while gradients come from the membrane itself.
+  /// `drive`: the normalised current [step, batch, channel, y, x]. If `imposed` is defined, these
+  /// spikes are passed on and reset the membrane, while gradients come from the membrane itself.
   Run forward(const torch::Tensor& drive, const torch::Tensor& imposed);
 
   /// The membrane after a step in which nothing fires: λu + y, or u + k (y − u).

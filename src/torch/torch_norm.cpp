@@ -63,7 +63,7 @@ torch::Tensor TorchNormImpl::forward(const torch::Tensor& current, int64_t first
 
 torch::Tensor TorchNormImpl::unit(const torch::Tensor& current, int64_t first_step, NormMode mode) {
   if (group_ == Group::all_steps) {
-    const torch::Tensor merged = current.flatten(0, 1);  // time is only more batch
+    const torch::Tensor merged = current.flatten(0, 1);  // steps are treated as a larger batch
     return unit_of_channels(merged, first_step, mode).view_as(current);
   }
   std::vector<torch::Tensor> steps;

@@ -14,21 +14,21 @@ struct TorchNormPlace {
 };
 
 /// The norms of a NormSpec, written from their definitions. Throws Error for a kind that is not
-/// written here.
+/// implemented here.
 class TorchNormImpl : public torch::nn::Module {
  public:
   TorchNormImpl(const NormSpec& spec, const TorchNormPlace& place, torch::Dtype dtype);
 
-  /// `current`: [step, batch, channel, y, x], of the run's steps from `first_step` on.
+  /// `current`: [step, batch, channel, y, x], for the run's steps from `first_step` on.
   torch::Tensor forward(const torch::Tensor& current, int64_t first_step, NormMode mode);
 
   bool keeps_statistics() const { return running_mean.defined(); }
 
   torch::Tensor gain;              ///< γ: [step, channel] for BNTT, [channel] for the others
-  torch::Tensor shift;             ///< β: as γ; undefined where the spec has none
+  torch::Tensor shift;             ///< β: like γ; undefined if the spec has none
   torch::Tensor step_scale;        ///< p of TEBN: [step]
   torch::Tensor running_mean;      ///< [step, channel] for BNTT, [channel] for the others
-  torch::Tensor running_variance;  ///< as running_mean
+  torch::Tensor running_variance;  ///< like running_mean
 
  private:
   /// Which samples share a mean and a deviation.
