@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <cstdlib>
 
-/// For bugs of ours, never for mistakes of the user: says where, and aborts.
+/// For our own bugs, never for mistakes of the user: prints the location and aborts.
 #define BNTT_CHECK(condition)                                                            \
   do {                                                                                   \
     if (!(condition)) {                                                                  \

@@ -13,7 +13,7 @@ constexpr std::size_t kStride = 8;
 
 using Tables = std::array<std::array<uint32_t, 256>, kStride>;
 
-/// tables[k][b]: what byte b does to the remainder when k more bytes follow it.
+/// tables[k][b]: the effect of byte b on the remainder if k more bytes follow it.
 constexpr Tables make_tables() {
   Tables tables{};
   for (uint32_t byte = 0; byte < 256; ++byte) {
@@ -36,7 +36,7 @@ constexpr Tables kTables = make_tables();
 
 }  // namespace
 
-// Eight bytes at a time, each by its own table: byte after byte would be several times slower.
+// Eight bytes at a time, each with its own table: byte by byte would be several times slower.
 uint32_t crc32(std::span<const uint8_t> bytes, uint32_t before) {
   static_assert(std::endian::native == std::endian::little);
   uint32_t remainder = ~before;

@@ -9,7 +9,7 @@
 
 namespace bntt {
 
-/// An open file of the kernel's, closed at the end.
+/// An open file descriptor, closed by the destructor.
 class Descriptor {
  public:
   explicit Descriptor(int value = -1) : value_(value) {}
@@ -31,13 +31,13 @@ class Descriptor {
   int value_;
 };
 
-/// What errno says.
+/// The message for errno.
 std::string system_message();
 
-/// False, with errno set, when not everything could be written.
+/// Returns false, with errno set, if not everything could be written.
 bool write_all(int descriptor, const void* data, std::size_t size);
 
-/// A rename is on disk only once its directory is.
+/// A rename is on disk only after its directory is.
 void sync_directory(const std::filesystem::path& directory);
 
 }  // namespace bntt

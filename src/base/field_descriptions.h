@@ -7,28 +7,28 @@
 
 #include "base/fields.h"
 
-/// What visit_fields declares about the fields of structs, for people to read.
+/// What visit_fields declares about the fields of structs, in readable form.
 namespace bntt {
 
 struct FieldDescription {
   std::string key;
   std::string type;                ///< "whole number", "list of numbers", ...
   std::string range;               ///< "above 0, at most 1"; empty: any
-  std::vector<std::string> names;  ///< what a name may be, or the types of a list of tables
-  /// The value of a field that a file leaves out; of a table, what differs from the usual values of
-  /// its own fields. Null: none.
+  std::vector<std::string> names;  ///< allowed names, or the types of a list of tables
+  /// The value of a field that a file omits; for a table, what differs from the defaults of its own
+  /// fields. Null: none.
   Json usual;
 };
 
 struct TableDescription {
-  std::string name;  ///< the key under which it stands, or the `type` that it has
+  std::string name;  ///< its key, or its `type`
   std::vector<FieldDescription> fields;
 };
 
 /// "above 0, at most 1", "0 to 1024", "at least 1"; empty without limits.
 std::string range_text(const Limits& limits);
 
-/// What of `value` differs from `usual`, both tables; null where nothing does.
+/// The part of `value` that differs from `usual`, both tables; null if nothing does.
 Json difference_from(const Json& value, const Json& usual);
 
 namespace fields {
@@ -60,7 +60,7 @@ template <typename T>
 inline constexpr bool is_plain =
     std::is_arithmetic_v<T> || std::same_as<T, std::string> || NamedEnum<T>;
 
-/// Describes the fields of one struct, and puts the tables that they hold into a queue.
+/// Describes the fields of one struct, and adds the tables that they hold to a queue.
 class Describer {
  public:
   using Queue = std::vector<std::function<void(std::vector<TableDescription>&)>>;
@@ -120,7 +120,7 @@ class Describer {
   Queue& queue_;
 };
 
-/// A table that several others hold is described once.
+/// A table held by several others is described once.
 template <typename T>
 void describe_table(const std::string& name, std::vector<TableDescription>& tables,
                     Describer::Queue& queue) {
@@ -143,8 +143,8 @@ void Describer::enqueue(std::string_view name) {
 
 }  // namespace fields
 
-/// The tables in T and those inside them, outer ones first; each by the key that holds it, or by
-/// its `type`.
+/// The tables in T and those inside them, outer ones first; each named by its key, or by its
+/// `type`.
 template <typename T>
 std::vector<TableDescription> describe_tables() {
   std::vector<TableDescription> tables;

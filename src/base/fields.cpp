@@ -3,7 +3,7 @@
 namespace bntt {
 namespace {
 
-// 25 rather than 25.0: limits are written as they are thought of.
+// 25 instead of 25.0: limits are written the way people write them.
 std::string plain(double value) {
   const std::string text = shortest(value);
   return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;

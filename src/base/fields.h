@@ -19,19 +19,19 @@
 #include "base/suggest.h"
 #include "base/text.h"
 
-/// Structs to and from JSON (and through it TOML), by one description per struct:
+/// Converts structs to and from JSON (and through it TOML), with one description per struct:
 ///
 ///   template <class Visitor>
 ///   void visit_fields(Visitor& visit, SgdSpec& sgd) {
 ///     visit("batch", sgd.batch, at_least(1));
 ///     visit("surrogate", sgd.surrogate);
-///     visit.optional("width", sgd.width, 0.0F);  // written only where it is not 0
+///     visit.optional("width", sgd.width, 0.0F);  // written only if it is not 0
 ///   }
 ///
 /// A field is a bool, a number, a string, an enum with names, a described struct, a vector or an
 /// optional of these, a name or a list (a variant of an enum and a vector), or a variant of
-/// described structs, which is told apart by its key "type". Names come from functions beside the
-/// type:
+/// described structs, which are distinguished by the key "type". Names come from functions beside
+/// the type:
 ///
 ///   constexpr auto enum_names(Reset) { return std::array{std::pair{Reset::soft, "soft"}, ...}; }
 ///   constexpr auto variant_names(const StageSpec&) { return std::array{"conv3x3", ...}; }
@@ -66,7 +66,7 @@ inline Limits inside(double low, double high) {
 
 /// " of at least 1", " above 0 and at most 1"; empty without limits.
 std::string describe(const Limits& limits);
-/// How a value is called in messages: the string "many", 2.5, a table.
+/// How messages describe a value: the string "many", 2.5, a table.
 std::string describe(const Json& value);
 
 template <typename T>
@@ -124,8 +124,8 @@ struct Place {
 [[noreturn]] void refuse(const Place& place, const Json& value, const std::string& expected);
 [[noreturn]] void refuse_key(const Place& table, const std::string& key,
                              const std::vector<std::string>& known);
-/// The index of a name in a list, or a message with the list and the nearest name. `otherwise` adds
-/// what else is allowed there.
+/// The index of a name in a list; otherwise throws with the list and the nearest name. `otherwise`
+/// adds what else is allowed there.
 std::size_t index_of_name(const Json& value, const std::vector<std::string>& names,
                           const Place& place, const std::string& otherwise = "");
 int64_t whole_number(const Json& value, const Limits& limits, const Place& place);
@@ -149,7 +149,7 @@ class Reader {
     if (found != object_.end()) read(*found, value, limits, place_.below(key));
   }
 
-  /// A field that files leave out where it has its usual value.
+  /// A field that files omit if it has its default value.
   template <typename T>
   void optional(std::string_view key, T& value, const std::type_identity_t<T>& /*usual*/,
                 const Limits& limits = {}) {
@@ -237,11 +237,11 @@ void read(const Json& json, T& value, const Limits& limits, const Place& place) 
     if (!json.is_boolean()) refuse(place, json, "true or false");
     value = json.get<bool>();
   } else if constexpr (std::integral<T>) {
-    // Files hold numbers up to 2^63 - 1.
+    // Files hold integers up to 2^63 - 1.
     value = static_cast<T>(whole_number(json, limits, place));
     static_assert(sizeof(T) == sizeof(int64_t));
   } else if constexpr (std::floating_point<T>) {
-    // Limits hold for the number as it is kept: 1e-60 is above 0, but not as a float.
+    // Limits apply to the number as stored: 1e-60 is above 0, but not as a float.
     const auto number = static_cast<T>(real_number(json, place));
     if (!std::isfinite(number) || !limits.hold(number)) {
       refuse(place, json, "a number" + describe(limits));
@@ -302,7 +302,7 @@ Json write(const T& value) {
     std::visit([&](auto alternative) { visit_fields(writer, alternative); }, value);
     return writer.take();
   } else {
-    // Descriptions name fields for reading and writing alike, hence by mutable reference.
+    // Descriptions are used for reading and writing alike, so they take a mutable reference.
     T copy = value;
     Writer writer;
     visit_fields(writer, copy);
@@ -312,8 +312,8 @@ Json write(const T& value) {
 
 }  // namespace fields
 
-/// Sets the fields of `value` that `json` names and leaves the others. Throws Error, with `origin`
-/// and the dotted path, for unknown keys, wrong types and numbers out of their limits.
+/// Sets the fields of `value` that `json` contains and leaves the others. Throws Error, with
+/// `origin` and the dotted path, for unknown keys, wrong types and numbers outside their limits.
 template <typename T>
 void read_fields(const Json& json, T& value, const std::string& origin,
                  const std::string& path = "") {

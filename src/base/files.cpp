@@ -18,8 +18,8 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Of this call alone: of two processes that write one file, the later one wins, and neither finds
-// the other's half.
+// Unique to this call: if two processes write one file, the later one wins, and neither sees the
+// other's incomplete file.
 fs::path temporary_name(const fs::path& path) {
   static std::atomic<uint64_t> calls = 0;
   return fmt::format("{}.{}-{}{}", path.string(), ::getpid(), ++calls, kTemporaryEnding);
@@ -108,7 +108,7 @@ void replace_with_link(const fs::path& existing, const fs::path& name) {
     ::unlink(temporary.c_str());
     fail("{}: cannot be linked to {}: {}", name.string(), existing.string(), reason);
   }
-  // When both names were already the same file, rename does nothing and leaves the temporary.
+  // If both names already refer to the same file, rename does nothing and leaves the temporary.
   ::unlink(temporary.c_str());
 }
 

@@ -28,7 +28,7 @@ void Heartbeat::run() {
     changed_.wait_until(lock, next_);
     if (ending_ || Clock::now() < next_) continue;
     next_ = Clock::now() + interval_;
-    lock.unlock();  // the beat may wait for someone who is about to say that something was heard
+    lock.unlock();  // the beat may wait for a thread that is about to call heard()
     beat_();
     lock.lock();
   }

@@ -8,7 +8,7 @@
 
 namespace bntt {
 
-/// Calls `beat`, on a thread of its own, whenever `heard` was not called for `interval`, so that a
+/// Calls `beat` on its own thread whenever `heard` has not been called for `interval`, so that a
 /// long step of the caller does not look like a hang.
 class Heartbeat {
  public:

@@ -28,7 +28,7 @@ AnyJson parse(std::string_view text, const std::string& origin, std::size_t max_
     }
     return true;
   };
-  // nlohmann takes a zero byte for the end of the text.
+  // nlohmann treats a zero byte as the end of the text.
   const std::size_t zero = text.find('\0');
   if (zero != std::string_view::npos) fail("{}: is not JSON: wrong at byte {}", origin, zero + 1);
   try {

@@ -9,11 +9,11 @@ namespace bntt {
 /// Keeps the order of its keys.
 using Json = nlohmann::ordered_json;
 
-/// No file that we read is nested deeper; one that is was made to overflow the stack.
+/// No legitimate file is nested deeper; one that is was made to overflow the stack.
 inline constexpr int kMaxNesting = 32;
 
-/// The value in untrusted text. Refuses, in one sentence that begins with `origin`, broken JSON,
-/// deep nesting and keys that occur twice.
+/// Parses untrusted text. Rejects broken JSON, deep nesting and repeated keys, with one sentence
+/// that begins with `origin`.
 Json parse_json(std::string_view text, const std::string& origin);
 
 /// The same with sorted keys, for large objects: the ordered kind searches linearly and holds at

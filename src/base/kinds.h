@@ -26,7 +26,7 @@ std::vector<KindInfo> kinds_of(std::span<const Entry> table) {
   return kinds;
 }
 
-/// The entry of that name. Throws Error, with the names there are, for an unknown one.
+/// The entry with this name. Throws an Error that lists the known names if there is none.
 template <typename Entry>
 const Entry& find_kind(std::string_view what, std::string_view name, std::span<const Entry> table) {
   for (const Entry& entry : table) {

@@ -45,7 +45,7 @@ void* LargeBlocks::take(std::size_t bytes) noexcept {
     } catch (const std::bad_alloc&) {
       return nullptr;
     }
-    // Nodes that move need no memory: nothing below can fail.
+    // Moving nodes needs no memory: nothing below can fail.
     auto rest = free_.extract(place);
     rest.key() = offset + size;
     rest.mapped() = available - size;
@@ -77,15 +77,15 @@ bool LargeBlocks::give_back(void* block, std::size_t bytes) noexcept {
 
 namespace {
 
-// Twice the memory there is, for what may be swapped out. Never destroyed: buffers may live as long
-// as the program.
+// Twice the physical memory, since some may be swapped out. Never destroyed: buffers may live as
+// long as the program.
 LargeBlocks* make_range() {
   return new LargeBlocks(2 * static_cast<std::size_t>(sysconf(_SC_PHYS_PAGES)) *
                          static_cast<std::size_t>(sysconf(_SC_PAGESIZE)));
 }
 
-// The largest have a range of their own: spikes of a few megabytes that outlive a stage would part
-// the room that the next stage's gradient needs.
+// The largest blocks have a range of their own: spikes of a few megabytes that outlive a stage
+// would fragment the space that the next stage's gradient needs.
 LargeBlocks& range_for(std::size_t bytes) {
   constexpr std::size_t kLargest = std::size_t{32} << 20;
   static LargeBlocks* const middling = make_range();
@@ -93,7 +93,7 @@ LargeBlocks& range_for(std::size_t bytes) {
   return bytes < kLargest ? *middling : *largest;
 }
 
-// The address sanitizer sees misuse only of memory that malloc gave.
+// The address sanitizer only detects misuse of memory from malloc.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kBlocksApart = false;
 #elif defined(__has_feature)
@@ -116,7 +116,7 @@ std::size_t buffer_bytes(int64_t count, std::size_t bytes_each) {
 }
 
 void* allocate_buffer(std::size_t bytes) {
-  constexpr std::size_t kMost = std::size_t{1} << 62;  // room for what rounding up adds
+  constexpr std::size_t kMost = std::size_t{1} << 62;  // leaves room for rounding up
   if (bytes > kMost) throw std::bad_alloc();
   void* memory = is_large(bytes) ? range_for(bytes).take(bytes) : nullptr;
   if (memory != nullptr) return memory;

@@ -7,14 +7,14 @@
 
 namespace bntt {
 
-/// A file as memory.
+/// A file mapped into memory.
 class MappedFile {
  public:
-  /// Read-only; null where the file cannot be opened or is empty.
+  /// Read-only; null if the file cannot be opened or is empty.
   static std::unique_ptr<MappedFile> open(const std::filesystem::path& path);
 
   /// A new file of `size` bytes whose space is reserved on disk, so that writing to it cannot fail;
-  /// null where that is impossible or the file exists already.
+  /// null if that is impossible or the file already exists.
   static std::unique_ptr<MappedFile> create(const std::filesystem::path& path, uint64_t size);
 
   MappedFile(const MappedFile&) = delete;
@@ -24,7 +24,7 @@ class MappedFile {
   std::span<const uint8_t> bytes() const { return bytes_; }
   std::span<uint8_t> writable() { return bytes_; }
 
-  /// Whether all bytes are on disk now.
+  /// Writes all bytes to disk; returns whether that succeeded.
   bool sync() const;
 
  private:

@@ -27,9 +27,9 @@ struct Place {
   uint32_t block = 0;  ///< each block gives four numbers
 };
 
-/// Four independent 32-bit numbers: Philox4x32-10 (Salmon et al. 2011). Its key of 64 bits holds
-/// the purpose in the top eight, so it has room for seeds below 2^56. A larger seed has the key of
-/// 128 bits of Philox4x64-10, whose four words give their low halves: no two (seed, purpose) share
+/// Four independent 32-bit numbers: Philox4x32-10 (Salmon et al. 2011). Its 64-bit key holds the
+/// purpose in the top eight bits, which leaves room for seeds below 2^56. A larger seed uses the
+/// 128-bit key of Philox4x64-10 and the low halves of its four words: no two (seed, purpose) share
 /// a key.
 inline std::array<uint32_t, 4> draw4(uint64_t seed, Purpose purpose, const Place& place) {
   if (seed >> 56 != 0) {
@@ -50,7 +50,7 @@ inline std::array<uint32_t, 4> draw4(uint64_t seed, Purpose purpose, const Place
 /// Uniform in [0, 1), a multiple of 2^-24: every value is exact in a float.
 inline float uniform01(uint32_t bits) { return static_cast<float>(bits >> 8) * 0x1p-24F; }
 
-/// Uniform in [0, bound) by the high half of a product; the bias is below bound / 2^32.
+/// Uniform in [0, bound), from the high half of a product; the bias is below bound / 2^32.
 inline uint32_t uniform_below(uint32_t bits, uint32_t bound) {
   return static_cast<uint32_t>((static_cast<uint64_t>(bits) * bound) >> 32);
 }

@@ -76,8 +76,8 @@ std::span<const uint8_t> as_bytes(const std::string& text) {
   return {reinterpret_cast<const uint8_t*>(text.data()), text.size()};
 }
 
-// Over the header without the checksum, in its one form with sorted keys and no spaces, and then
-// the data: other programs may write the same header differently.
+// Covers the header without the checksum, in canonical form with sorted keys and no spaces, and
+// then the data: other programs may write the same header differently.
 uint32_t checksum(nlohmann::json header, const std::vector<std::span<const uint8_t>>& data) {
   if (header.contains(kMetadata)) {
     header[kMetadata].erase(kChecksumKey);
@@ -92,7 +92,7 @@ uint32_t checksum(nlohmann::json header, const std::vector<std::span<const uint8
 Json header_of(const std::map<std::string, std::string>& metadata,
                const std::vector<Tensor>& tensors) {
   Json header = Json::object();
-  // Appended without the linear search that assigning by key would make.
+  // Appended without the linear search of an assignment by key.
   auto& entries = header.get_ref<Json::object_t&>();
   if (!metadata.empty()) entries.emplace_back(kMetadata, metadata);
   std::set<std::string_view> names;
@@ -108,7 +108,7 @@ Json header_of(const std::map<std::string, std::string>& metadata,
   return header;
 }
 
-// The length and the header that stand before the data.
+// The length and the header, which precede the data.
 std::string opening(const TensorFile& file, const std::vector<std::span<const uint8_t>>& data,
                     const TensorWriteOptions& options) {
   std::map<std::string, std::string> metadata = file.metadata;
@@ -132,8 +132,7 @@ std::vector<std::span<const uint8_t>> data_of(const TensorFile& file) {
   return data;
 }
 
-// A copy that was cut short is the usual way in which a file is damaged, and deserves its own
-// sentence.
+// Truncation is the most common kind of damage, and deserves its own sentence.
 void expect_whole_file(const nlohmann::json& header, uint64_t file_bytes, uint64_t data_bytes,
                        const std::string& origin) {
   uint64_t described = 0;
@@ -193,7 +192,7 @@ class HeaderReader {
     return entry;
   }
 
-  // The format allows no holes and no overlaps.
+  // The format allows no gaps and no overlaps.
   void check_layout(const std::vector<Entry>& sorted) const {
     int64_t expected = 0;
     for (const Entry& entry : sorted) {
@@ -302,7 +301,7 @@ std::vector<uint8_t> format_tensors(const TensorFile& file, const TensorWriteOpt
 
 namespace {
 
-/// A file from its first byte to its last, without a copy of the whole in memory.
+/// Reads a file from its first byte to its last, without a copy of the whole in memory.
 class FileBytes {
  public:
   FileBytes(const std::filesystem::path& path, uint64_t limit)

@@ -20,7 +20,7 @@ struct Tensor {
   std::vector<int64_t> shape;
   Buffer<uint8_t> bytes;  ///< little-endian, row-major
 
-  /// The values; throws Error when the type is another.
+  /// The values; throws Error if the type is different.
   std::span<const float> floats() const;
   std::span<const int64_t> integers() const;
 };
@@ -29,12 +29,12 @@ Tensor float_tensor(std::string name, std::vector<int64_t> shape, std::span<cons
 Tensor integer_tensor(std::string name, std::vector<int64_t> shape,
                       std::span<const int64_t> values);
 
-/// What a safetensors file holds: named tensors in order, and strings beside them.
+/// The contents of a safetensors file: named tensors in order, and strings as metadata.
 struct TensorFile {
   std::map<std::string, std::string> metadata;
   std::vector<Tensor> tensors;
 
-  /// Null when there is none of that name.
+  /// Null if there is none with this name.
   const Tensor* find(std::string_view name) const;
 };
 
@@ -47,18 +47,18 @@ struct TensorWriteOptions {
 
 struct TensorReadOptions {
   bool require_checksum =
-      false;  ///< a file of ours has one; where there is one, it is always verified
+      false;  ///< files of ours have one; a checksum that exists is always verified
   uint64_t max_bytes = uint64_t{1} << 36;
 };
 
-/// The same contents give the same bytes. The checksum of an earlier read is left out of the
+/// The same contents give the same bytes. The checksum of an earlier read is removed from the
 /// metadata.
 void write_tensors(const std::filesystem::path& path, const TensorFile& file,
                    const TensorWriteOptions& options = {});
 std::vector<uint8_t> format_tensors(const TensorFile& file, const TensorWriteOptions& options = {});
 
-/// Files are untrusted: memory stays within a small multiple of the file's size. Throws Error,
-/// beginning with the name of the file or `origin`. The metadata come without the checksum.
+/// Files are untrusted: memory stays within a small multiple of the file's size. Throws an Error
+/// that begins with the name of the file or `origin`. The metadata does not include the checksum.
 TensorFile read_tensors(const std::filesystem::path& path, const TensorReadOptions& options = {});
 TensorFile parse_tensors(std::span<const uint8_t> bytes, const std::string& origin,
                          const TensorReadOptions& options = {});

@@ -10,10 +10,10 @@
 namespace bntt {
 namespace {
 
-/// The product of counts of at least 1.
+/// The product of counts, each at least 1.
 int64_t checked_size(const char* what,
                      std::initializer_list<std::pair<const char*, int64_t>> counts) {
-  constexpr int64_t kMost = int64_t{1} << 56;  // leaves room for the bytes of each
+  constexpr int64_t kMost = int64_t{1} << 56;  // leaves room for the size of each in bytes
   int64_t size = 1;
   for (const auto& [name, count] : counts) {
     if (count < 1) fail("{}: the number of {} is {}, expected at least 1", what, name, count);

@@ -12,7 +12,7 @@ namespace {
 constexpr std::size_t kMaxEdits = 3;
 constexpr std::size_t kMinPrefix = 3;
 
-// People write - for _ and capitals for small letters without thinking of it as a mistake.
+// - for _ and capitals for lower case do not count as typing errors.
 char folded(char c) {
   return c == '-' ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
 }

@@ -20,7 +20,7 @@ std::string excerpt(std::string_view text) {
     }
   }
   if (text.size() > kLongest) {
-    // A cut must not leave half a UTF-8 character behind.
+    // Cutting must not leave an incomplete UTF-8 character.
     while (!shown.empty() && (static_cast<unsigned char>(shown.back()) & 0xC0) == 0x80) {
       shown.pop_back();
     }

@@ -5,10 +5,10 @@
 
 namespace bntt {
 
-/// Foreign text made fit for one line of a message: control characters escaped, long text cut.
+/// Untrusted text prepared for one line of a message: control characters escaped, long text cut.
 std::string excerpt(std::string_view text);
 
-/// A field of CSV, in quotes where it needs them (RFC 4180).
+/// A field of CSV, quoted if necessary (RFC 4180).
 std::string csv_field(std::string_view text);
 
 /// The shortest decimal number that reads back as the same value: 0.95, 1e-4, 25.0; never a bare

@@ -15,7 +15,7 @@
 namespace bntt {
 
 void set_threads(int count) {
-  constexpr int kMost = 1024;  // the OpenMP runtime ends the program where the system has no more
+  constexpr int kMost = 1024;  // the OpenMP runtime aborts if the system cannot create more
   if (count < 0 || count > kMost) fail("threads: {}, expected 0 to {}", count, kMost);
   omp_set_num_threads(count > 0 ? count : omp_get_num_procs());
 }
@@ -23,7 +23,7 @@ void set_threads(int count) {
 int threads() { return omp_get_max_threads(); }
 
 void parallel_for(int64_t count, const std::function<void(int64_t)>& body) {
-  // OpenMP ends the program when an exception leaves its loop.
+  // OpenMP aborts the program if an exception leaves its loop.
   std::atomic<bool> failed = false;
   std::exception_ptr failure;
 #pragma omp parallel for schedule(dynamic, 1)
@@ -40,8 +40,8 @@ void parallel_for(int64_t count, const std::function<void(int64_t)>& body) {
 
 namespace {
 
-/// From the general heap: between the large buffers, which come and go, what stays would leave
-/// holes.
+/// From the general heap: long-lived memory between the large buffers, which come and go, would
+/// leave holes.
 struct Scratch {
   struct Free {
     void operator()(void* allocated) const { std::free(allocated); }

@@ -8,13 +8,13 @@
 namespace bntt {
 
 /// Runs body(0) ... body(count - 1) on all threads, in any order. Work items must be split by
-/// shape, never by thread, and write to places of their own: then results cannot depend on the
-/// number of threads. An exception of a work item is thrown to the caller once all threads have
-/// stopped, the first one if there are several; items that had not begun by then are left out.
+/// shape, never by thread, and write to separate memory, so that results cannot depend on the
+/// number of threads. An exception of a work item is rethrown to the caller once all threads have
+/// stopped, the first one if there are several; items that have not begun by then are skipped.
 void parallel_for(int64_t count, const std::function<void(int64_t)>& body);
 
-/// Scratch memory of this thread that grows and is kept; contents undefined. Two slots may be in
-/// use at once only if their numbers differ.
+/// Scratch memory of this thread that grows and is reused; contents undefined. Slots that are in
+/// use at the same time must have different numbers.
 enum class ScratchSlot {
   unpacked,
   result,

@@ -13,9 +13,9 @@ constexpr void assume(bool holds) {
 }
 }  // namespace
 
-// toml++ 3.3 asserts what hostile text can break: "[=" aborts a debug build, and under NDEBUG clang
-// is told to assume the opposite. Here, in every build, a broken assertion is one more way in which
-// a text is not TOML.
+// toml++ 3.3 has assertions that hostile text can violate: "[=" aborts a debug build, and under
+// NDEBUG clang is told to assume the opposite. Here, in every build, a failed assertion means that
+// the text is not TOML.
 #undef NDEBUG
 #define TOML_ASSERT(expression) assume(static_cast<bool>(expression))
 // Hostile nesting must end in a message, not in a stack overflow.
@@ -28,13 +28,13 @@ namespace {
 constexpr std::size_t kMaxBytes = 1U << 20;
 constexpr int64_t kMaxDotsPerKey = kMaxNesting;
 
-/// A copy of the text that toml++ 3.3 can be trusted with: of what it does not survive, comments
-/// are blanked, and the rest, none of which a settings file needs, is refused:
+/// A copy of the text that is safe for toml++ 3.3. Of the things that it cannot handle, comments
+/// are blanked; the rest, which no settings file needs, is rejected:
 ///  - it bounds nested brackets, but not the tables that one key opens (a.b.c...), and destroys
 ///  them recursively;
 ///  - its test for white space is undefined for most characters beyond ASCII, which belong in
 ///  strings and comments only;
-///  - it makes that test inside multi-line strings too.
+///  - it applies that test inside multi-line strings too.
 class Guard {
  public:
   Guard(std::string_view text, const std::string& origin) : text_(text), origin_(origin) {}
@@ -65,7 +65,7 @@ class Guard {
     }
   }
 
-  // Ends at the line's end at the latest; what is open there, toml++ refuses.
+  // Stops at the end of the line at the latest; toml++ rejects a string that is still open there.
   void skip_string(char quote) {
     if (text_.compare(at_, 3, std::string(3, quote)) == 0) {
       refuse("strings over several lines are not supported");
