@@ -1,15 +1,15 @@
-#include <algorithm>
 #include <array>
 #include <cmath>
 
 #include "kernels/bf16_kernels.h"
+#include "kernels/winograd_tiles.h"
 
 // Plain loops that define what the bf16 kernels compute, bit for bit.
 namespace bntt::kernels {
 namespace {
 
-constexpr int64_t kTile = WinogradConvolution::kTile;
-constexpr int64_t kWindow = WinogradConvolution::kWindow;
+constexpr int64_t kTile = kWinogradTile;
+constexpr int64_t kWindow = kWinogradWindow;
 constexpr int64_t kPlaces = WinogradConvolution::kPlaces;
 
 constexpr float kA = kBf16Points[0];
@@ -17,9 +17,7 @@ constexpr float kB = kBf16Points[1];
 constexpr float kA2 = kA * kA;
 constexpr float kB2 = kB * kB;
 
-using Column = std::array<float, kWindow>;
-template <std::size_t size>
-using Tile = std::array<std::array<float, size>, size>;
+using Column = WinogradColumn;
 
 Column input_transform(const Column& d) {
   const float even_a = std::fma(-kB2, d[2], d[4]);
@@ -57,60 +55,20 @@ Column gradient_transform(const std::array<float, kTile>& y) {
           y[3]};
 }
 
-/// transform · tile · transformᵀ: columns first, then rows.
-template <std::size_t from, typename Transform>
-Tile<kWindow> both_ways(const Tile<from>& tile, const Transform& transform) {
-  std::array<std::array<float, from>, kWindow> half;
-  for (std::size_t j = 0; j < from; ++j) {
-    std::array<float, from> column;
-    for (std::size_t i = 0; i < from; ++i) column[i] = tile[i][j];
-    const Column result = transform(column);
-    for (std::size_t i = 0; i < kWindow; ++i) half[i][j] = result[i];
-  }
-  Tile<kWindow> whole;
-  for (std::size_t i = 0; i < kWindow; ++i) whole[i] = transform(half[i]);
-  return whole;
-}
-
-struct Place {
-  int64_t frame, y, x;
-};
-
-Place place_of(const WinogradConvolution& convolution, int64_t tile) {
-  const int64_t in_frame = tile % convolution.tiles_per_frame();
-  return {tile / convolution.tiles_per_frame(), in_frame / convolution.tile_columns() * kTile,
-          in_frame % convolution.tile_columns() * kTile};
-}
-
-/// Zero outside the map, and in channels past the last.
-template <std::size_t size>
-Tile<size> window(const MapShape& map, int64_t channels, const float* frame, int64_t top,
-                  int64_t left, int64_t channel) {
-  Tile<size> tile;
-  for (int64_t i = 0; i < std::ssize(tile); ++i) {
-    for (int64_t j = 0; j < std::ssize(tile); ++j) {
-      const bool inside = channel < channels && top + i >= 0 && top + i < map.height &&
-                          left + j >= 0 && left + j < map.width;
-      tile[i][j] = inside ? frame[((top + i) * map.width + left + j) * channels + channel] : 0.0F;
-    }
-  }
-  return tile;
-}
-
 Tile<kWindow> input_tile(const WinogradConvolution& convolution, const float* const* inputs,
                          int64_t tile, int64_t channel) {
-  const Place at = place_of(convolution, tile);
-  return both_ways(window<kWindow>(convolution.map, convolution.map.channels, inputs[at.frame],
-                                   at.y - 1, at.x - 1, channel),
-                   input_transform);
+  const TilePlace at = place_of(convolution, tile);
+  return both_ways<kWindow>(window<kWindow>(convolution.map, convolution.map.channels,
+                                            inputs[at.frame], at.y - 1, at.x - 1, channel),
+                            input_transform);
 }
 
 Tile<kWindow> gradient_tile(const WinogradConvolution& convolution, const float* const* gradients,
                             int64_t tile, int64_t channel) {
-  const Place at = place_of(convolution, tile);
-  return both_ways(window<kTile>(convolution.map, convolution.output_channels, gradients[at.frame],
-                                 at.y, at.x, channel),
-                   gradient_transform);
+  const TilePlace at = place_of(convolution, tile);
+  return both_ways<kWindow>(window<kTile>(convolution.map, convolution.output_channels,
+                                          gradients[at.frame], at.y, at.x, channel),
+                            gradient_transform);
 }
 
 void multiply_pairs(const PairProduct& product) {
@@ -127,11 +85,10 @@ void multiply_pairs(const PairProduct& product) {
 void winograd_forward(const WinogradConvolution& convolution, const float* packed_weights,
                       const float* const* inputs, WinogradTiles tiles, float* scratch,
                       float* const* outputs) {
-  const MapShape& map = convolution.map;
   const int64_t pairs = input_pairs(convolution);
   float* transformed = scratch;  // [place, pair of in]
   for (int64_t t = tiles.first; t < tiles.first + tiles.count; ++t) {
-    const Place at = place_of(convolution, t);
+    const TilePlace at = place_of(convolution, t);
     for (int64_t pair = 0; pair < pairs; ++pair) {
       const auto first = input_tile(convolution, inputs, t, 2 * pair);
       const auto second = input_tile(convolution, inputs, t, 2 * pair + 1);
@@ -151,20 +108,7 @@ void winograd_forward(const WinogradConvolution& convolution, const float* packe
                         .b_stride = 1,
                         .c = &products[e / kWindow][e % kWindow]});
       }
-      std::array<std::array<float, kWindow>, kTile> half;
-      for (int64_t j = 0; j < kWindow; ++j) {
-        Column column;
-        for (int64_t i = 0; i < kWindow; ++i) column[i] = products[i][j];
-        const auto result = output_transform(column);
-        for (int64_t i = 0; i < kTile; ++i) half[i][j] = result[i];
-      }
-      for (int64_t i = 0; i < std::min(kTile, map.height - at.y); ++i) {
-        const auto row = output_transform(half[i]);
-        for (int64_t j = 0; j < std::min(kTile, map.width - at.x); ++j) {
-          outputs[at.frame]
-                 [((at.y + i) * map.width + at.x + j) * convolution.output_channels + out] = row[j];
-        }
-      }
+      store_tile(convolution, at, out, both_ways<kTile>(products, output_transform), outputs);
     }
   }
 }

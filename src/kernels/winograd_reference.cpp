@@ -1,19 +1,16 @@
-#include <algorithm>
 #include <array>
 #include <cmath>
 
-#include "kernels/kernel_set.h"
+#include "kernels/winograd_tiles.h"
 
 // Plain loops that define what every faster variant computes, bit for bit.
 namespace bntt::kernels {
 namespace {
 
-constexpr int64_t kTile = WinogradConvolution::kTile;
-constexpr int64_t kWindow = WinogradConvolution::kWindow;
+constexpr int64_t kTile = kWinogradTile;
+constexpr int64_t kWindow = kWinogradWindow;
 
-using Column = std::array<float, kWindow>;
-template <std::size_t size>
-using Tile = std::array<std::array<float, size>, size>;
+using Column = WinogradColumn;
 
 Column input_transform(const Column& d) {
   const float even1 = d[4] - 4.0F * d[2];
@@ -41,45 +38,6 @@ Column gradient_transform(const std::array<float, kTile>& y) {
   return {y[0], even1 + odd1, even1 - odd1, even2 + odd2, even2 - odd2, y[3]};
 }
 
-/// transform · tile · transformᵀ: columns first, then rows.
-template <std::size_t to, std::size_t from, typename Transform>
-Tile<to> both_ways(const Tile<from>& tile, const Transform& transform) {
-  std::array<std::array<float, from>, to> half;
-  for (std::size_t j = 0; j < from; ++j) {
-    std::array<float, from> column;
-    for (std::size_t i = 0; i < from; ++i) column[i] = tile[i][j];
-    const auto result = transform(column);
-    for (std::size_t i = 0; i < to; ++i) half[i][j] = result[i];
-  }
-  Tile<to> whole;
-  for (std::size_t i = 0; i < to; ++i) whole[i] = transform(half[i]);
-  return whole;
-}
-
-struct Place {
-  int64_t frame, y, x;
-};
-
-Place place_of(const WinogradConvolution& convolution, int64_t tile) {
-  const int64_t in_frame = tile % convolution.tiles_per_frame();
-  return {tile / convolution.tiles_per_frame(), in_frame / convolution.tile_columns() * kTile,
-          in_frame % convolution.tile_columns() * kTile};
-}
-
-template <std::size_t size>
-Tile<size> window(const MapShape& map, int64_t channels, const float* frame, int64_t top,
-                  int64_t left, int64_t channel) {
-  Tile<size> tile;
-  for (int64_t i = 0; i < std::ssize(tile); ++i) {
-    for (int64_t j = 0; j < std::ssize(tile); ++j) {
-      const bool inside =
-          top + i >= 0 && top + i < map.height && left + j >= 0 && left + j < map.width;
-      tile[i][j] = inside ? frame[((top + i) * map.width + left + j) * channels + channel] : 0.0F;
-    }
-  }
-  return tile;
-}
-
 void winograd_forward(const WinogradConvolution& convolution, const float* packed_weights,
                       const float* const* inputs, WinogradTiles tiles, float* scratch,
                       float* const* outputs) {
@@ -87,7 +45,7 @@ void winograd_forward(const WinogradConvolution& convolution, const float* packe
   const int64_t width = convolution.panel_channels;
   float* transformed = scratch;  // [place, in]
   for (int64_t t = tiles.first; t < tiles.first + tiles.count; ++t) {
-    const Place at = place_of(convolution, t);
+    const TilePlace at = place_of(convolution, t);
     for (int64_t in = 0; in < map.channels; ++in) {
       const auto tile = both_ways<kWindow>(
           window<kWindow>(map, map.channels, inputs[at.frame], at.y - 1, at.x - 1, in),
@@ -108,20 +66,7 @@ void winograd_forward(const WinogradConvolution& convolution, const float* packe
         }
         products[e / kWindow][e % kWindow] = sum;
       }
-      std::array<std::array<float, kWindow>, kTile> half;
-      for (int64_t j = 0; j < kWindow; ++j) {
-        Column column;
-        for (int64_t i = 0; i < kWindow; ++i) column[i] = products[i][j];
-        const auto result = output_transform(column);
-        for (int64_t i = 0; i < kTile; ++i) half[i][j] = result[i];
-      }
-      for (int64_t i = 0; i < std::min(kTile, map.height - at.y); ++i) {
-        const auto row = output_transform(half[i]);
-        for (int64_t j = 0; j < std::min(kTile, map.width - at.x); ++j) {
-          outputs[at.frame]
-                 [((at.y + i) * map.width + at.x + j) * convolution.output_channels + out] = row[j];
-        }
-      }
+      store_tile(convolution, at, out, both_ways<kTile>(products, output_transform), outputs);
     }
   }
 }
@@ -133,7 +78,7 @@ void winograd_weight_gradient(const WinogradConvolution& convolution, const floa
   const int64_t outputs = convolution.output_channels;
   float* of_gradient = scratch;  // [out, place]
   for (int64_t t = tiles.first; t < tiles.first + tiles.count; ++t) {
-    const Place at = place_of(convolution, t);
+    const TilePlace at = place_of(convolution, t);
     for (int64_t out = 0; out < outputs; ++out) {
       const auto tile = both_ways<kWindow>(
           window<kTile>(map, outputs, gradients[at.frame], at.y, at.x, out), gradient_transform);
