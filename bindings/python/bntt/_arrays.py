@@ -1,4 +1,4 @@
-"""What other libraries call an array, as NumPy's."""
+"""Arrays of other libraries as NumPy arrays."""
 
 from __future__ import annotations
 
