@@ -5,7 +5,7 @@
 >>> model.predict(bntt.picture("boot.png")).shape
 (1, 10)
 
-Arrays are NumPy's. Anything with ``__dlpack__``, such as a PyTorch tensor on the CPU, is accepted too, without copying.
+Arrays are NumPy's. Whatever has ``__dlpack__``, such as a PyTorch tensor on the CPU, is taken too, without copying.
 Mistakes raise `bntt.Error`, a `ValueError`, with one sentence. Long work releases the interpreter's lock and stops at
 Ctrl-C.
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import os as _os
 
-# Waiting threads should sleep: on a machine that does other work too, spinning makes everything slower. OpenMP reads
+# Threads that wait should sleep: on a machine that does other work too, spinning makes everything slower. OpenMP reads
 # this when it is loaded.
 _os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 

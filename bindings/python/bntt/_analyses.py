@@ -1,4 +1,4 @@
-"""Analyses of a run: dicts of arrays, and figures."""
+"""What a run tells about itself: dicts of arrays, and figures."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def activity(run: Path, *, data: Optional[Path] = None, limit: int = 0,
 
 
 def energy(run: Path, *, data: Optional[Path] = None, limit: int = 0, steps: int = 0) -> "dict[str, Any]":
-    """Energy per image, in the paper's form and as measured, compared with the same network as an ANN.
+    """Energy per image, in the paper's form and as measured, against the same network as an ANN.
 
     >>> bntt.energy("runs/demo", limit=8)["images"]
     8
@@ -39,7 +39,7 @@ def energy(run: Path, *, data: Optional[Path] = None, limit: int = 0, steps: int
 
 
 def exit_study(run: Path, *, data: Optional[Path] = None, limit: int = 0, max_loss: float = 0.3) -> "dict[str, Any]":
-    """What stopping early costs and saves: the paper's rule, single images, per-layer windows.
+    """What stopping early costs and saves: the paper's rule, single images, windows of layers.
 
     >>> study = bntt.exit_study("runs/demo", limit=8)
     >>> study["methods"][0]["name"]
@@ -50,7 +50,7 @@ def exit_study(run: Path, *, data: Optional[Path] = None, limit: int = 0, max_lo
 
 def robustness(run: Path, *, data: Optional[Path] = None, limit: int = 0, noise: Sequence[float] = (0.0, 0.1, 0.2),
                fgsm: Sequence[float] = (), pgd: Sequence[float] = ()) -> "dict[str, Any]":
-    """Accuracy under noise and attacks of these strengths, for pixels in 0 to 1.
+    """Accuracy under noise and attacks of these strengths, in units of 0 to 1 pixels.
 
     >>> curves = bntt.robustness("runs/demo", limit=8, noise=[0.0, 0.2], fgsm=[0.0, 0.05])["curves"]
     >>> [curve["kind"] for curve in curves]
@@ -60,7 +60,7 @@ def robustness(run: Path, *, data: Optional[Path] = None, limit: int = 0, noise:
 
 
 class Figure:
-    """A figure as SVG, which notebooks display."""
+    """A figure as SVG: a notebook shows it."""
 
     def __init__(self, svg: str) -> None:
         self.svg = svg
@@ -77,7 +77,7 @@ class Figure:
 
 
 def figures() -> "dict[str, str]":
-    """The available figures, and what they show.
+    """The figures there are, and what they show.
 
     >>> "gamma" in bntt.figures()
     True

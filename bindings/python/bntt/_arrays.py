@@ -1,4 +1,4 @@
-"""Arrays of other libraries as NumPy arrays."""
+"""What other libraries call an array, as NumPy's."""
 
 from __future__ import annotations
 

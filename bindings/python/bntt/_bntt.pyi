@@ -1,4 +1,4 @@
-# The compiled half. Users import the names of the package itself, which are documented there.
+# The compiled half. Users take the names of the package itself, which are documented there.
 from typing import Any, Callable, Optional, Sequence, Union
 
 import numpy
@@ -9,7 +9,7 @@ __version__: str
 class Error(ValueError): ...
 
 def set_threads(count: int) -> None:
-    """The number of threads that compute what the calling thread starts; 0: one per core."""
+    """How many threads compute what the calling thread starts; 0: one per core."""
 
 def threads() -> int: ...
 

@@ -17,11 +17,11 @@ class Dataset(NamedTuple):
 
     samples: numpy.ndarray  #: uint8 [n, y, x, channel], or counts [n, frame, y, x, polarity] of events
     labels: numpy.ndarray  #: int64 [n]
-    class_names: "list[str]"  #: empty if the set has none
+    class_names: "list[str]"  #: empty where the set has none
 
 
 def dataset_names() -> "list[str]":
-    """The names of the supported data sets.
+    """The data sets that are read.
 
     >>> "cifar10" in bntt.dataset_names()
     True
@@ -33,8 +33,8 @@ def dataset(name: str, directory: Path = "", *, split: str = "test", limit: int 
             frames: int = 0) -> Dataset:
     """A data set as arrays, in its fixed order; the samples share the library's memory and are read-only.
 
-    `limit` takes only the first samples, `size` is the side to which images and events are scaled if the set allows
-    it, `frames` the number of frames per event recording; 0 means the set's own value.
+    `limit` takes the first so many, `size` is the side that images and events are brought to where the set allows it,
+    `frames` the number of frames of an event recording; 0 stands for the set's own.
 
     >>> data = bntt.dataset("mnist", "data")
     >>> data.samples.shape, data.labels[:4].tolist()

@@ -14,17 +14,17 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 class Predictions(NamedTuple):
-    """The answers of a model for some samples."""
+    """What a model says of some samples."""
 
     labels: numpy.ndarray  #: [sample]: the class with the largest logit
     logits: numpy.ndarray  #: [sample, class]
     probabilities: numpy.ndarray  #: [sample, class]: their softmax
-    steps: numpy.ndarray  #: [sample]: steps it took
+    steps: numpy.ndarray  #: [sample]: that it took
     spikes: numpy.ndarray  #: [sample]: of hidden neurons
 
 
 class Model:
-    """A trained network with everything that inference needs. It is immutable, and threads may share it."""
+    """A trained network with all that inference needs. It does not change, and threads may share it."""
 
     def __init__(self, compiled: _bntt.Model) -> None:
         self._compiled = compiled
@@ -33,11 +33,10 @@ class Model:
                 first_sample: int = 0) -> numpy.ndarray:
         """Probabilities [sample, class].
 
-        `samples` are images [n, y, x, channel]: uint8 0 to 255 of any size, which are scaled to the model's own, or
+        `samples` are images [n, y, x, channel]: uint8 0 to 255 of any size, which are brought to the model's own, or
         floats 0 to 1 of that size. A model of event recordings takes counts [n, frame, y, x, polarity] as uint8.
-        All steps are run, unless `steps` stops all samples earlier, or `exit_confidence` stops each one as soon as a
-        class has that probability. Random spikes depend on the run's seed and the sample's number, counted from
-        `first_sample`.
+        Every step counts, unless `steps` stops all samples, or `exit_confidence` each one as soon as a class has that
+        probability. Random spikes are drawn from the run's seed and a sample's number, which begin at `first_sample`.
 
         >>> model = bntt.load("runs/demo")
         >>> probabilities = model.predict(images)
@@ -68,9 +67,9 @@ class Model:
 
     def encode(self, samples: Any, *, first_step: int = 0, steps: int = 0,
                first_sample: int = 0) -> Union[_bntt.Spikes, numpy.ndarray]:
-        """The network's input in steps [first_step, first_step + steps); 0 steps: all that remain.
+        """What the network reads in steps [first_step, first_step + steps); 0 steps: all that are left.
 
-        Spikes, or with direct encoding floats [1, sample, y, x, channel], which apply to every step.
+        Spikes, or with direct encoding floats [1, sample, y, x, channel], which stand for every step.
 
         >>> bntt.load("runs/demo").encode(images, steps=2)
         Spikes(steps=2, samples=4, y=12, x=12, channels=1, planes=2)
@@ -80,7 +79,7 @@ class Model:
 
     def outputs(self, samples: Any, *, steps: int = 0,
                 first_sample: int = 0) -> "dict[str, Union[_bntt.Spikes, numpy.ndarray]]":
-        """The spikes of every hidden layer, by its name.
+        """What fires when: the spikes of every hidden layer, by its name.
 
         >>> spikes = bntt.load("runs/demo").outputs(images)["conv1"]
         >>> spikes.shape == spikes.dense().shape
@@ -91,11 +90,11 @@ class Model:
         return self._compiled.outputs(array_of(samples, "samples"), first_sample, steps)
 
     def session(self, batch: int = 1) -> "Session":
-        """A session, for running step by step."""
+        """For running step by step."""
         return Session(self, batch)
 
     def state_dict(self) -> "dict[str, numpy.ndarray]":
-        """Every parameter and running statistic by name, float32, in PyTorch's axis order.
+        """Every parameter and running statistic by name, float32, in PyTorch's order of axes.
 
         >>> state = bntt.load("runs/demo").state_dict()
         >>> sorted(state)[:3]
@@ -115,7 +114,7 @@ class Model:
                                                      for name, value in state.items()}))
 
     def save(self, file: Path) -> None:
-        """Writes one .safetensors file that `load`, `bntt predict` and the C interface read.
+        """One .safetensors file that `load`, `bntt predict` and the C interface take.
 
         >>> model = bntt.load("runs/demo")
         >>> model.save("model.safetensors")
@@ -127,13 +126,13 @@ class Model:
     def recording(self, file: Path, *, sensor: "tuple[int, int]" = (0, 0)) -> numpy.ndarray:
         """An event camera's recording as one sample of this model: uint8 [1, frame, y, x, polarity].
 
-        `sensor` (width, height) is for files that do not state theirs.
+        `sensor` (width, height) is for files that do not say theirs.
         """
         return _bntt.recording(self._compiled, os.fspath(file), *sensor)
 
     @property
     def classes(self) -> "list[str]":
-        """The names of the classes, or their numbers if no names are known."""
+        """The names of the classes, or their numbers where no names are known."""
         return [self._compiled.class_name(label) for label in range(self._compiled.classes)]
 
     @property
@@ -143,7 +142,7 @@ class Model:
 
     @property
     def input_shape(self) -> "tuple[int, int, int]":
-        """(y, x, channel) of the network's input."""
+        """(y, x, channel) of what the network reads."""
         return self._compiled.input_shape
 
     @property
@@ -162,7 +161,7 @@ class Model:
 
 
 class Session:
-    """A model running over time, for `batch` samples at once. Only one thread at a time may use it.
+    """A model that runs over time, for `batch` samples at once. One thread at a time may use it.
 
     >>> session = bntt.load("runs/demo").session(batch=4)
     >>> session.show(images)
@@ -176,19 +175,19 @@ class Session:
         self._compiled = _bntt.Session(model._compiled, batch)
 
     def show(self, samples: Any, *, first_sample: int = 0) -> None:
-        """Resets the neurons to rest; these samples become the input of the following steps."""
+        """Neurons back to rest; these samples are the input of the steps to come."""
         self._compiled.show(array_of(samples, "samples"), first_sample)
 
     def restart(self) -> None:
-        """Resets the neurons to rest."""
+        """Neurons back to rest."""
         self._compiled.restart()
 
     def advance(self, steps: int = 1) -> None:
-        """Takes this many steps of the samples shown."""
+        """Takes so many steps of the samples shown."""
         self._compiled.advance(steps)
 
     def advance_events(self, counts: Any) -> None:
-        """Takes one step with event counts [recording, y, x, polarity], uint8."""
+        """Takes one step: counts of events [recording, y, x, polarity] as they come, uint8."""
         self._compiled.advance_events(array_of(counts, "counts"))
 
     def advance_spikes(self, spikes: _bntt.Spikes) -> None:
@@ -206,7 +205,7 @@ class Session:
 
     @property
     def logits(self) -> numpy.ndarray:
-        """The logits from the readout's voltage so far: [sample, class]."""
+        """What the readout's voltage so far says: [sample, class]."""
         return self._compiled.logits
 
     @property

@@ -49,7 +49,7 @@ def _toml(value: Any) -> str:
 
 
 def _settings(config: Union[str, Path, Mapping[str, Any], None]) -> "tuple[str, str, list[str]]":
-    """The settings as text, their origin, and changes to them."""
+    """Text, where it comes from, and changes to it."""
     if config is None:
         return "", "settings", []
     if isinstance(config, Mapping):
@@ -75,7 +75,7 @@ def _settings(config: Union[str, Path, Mapping[str, Any], None]) -> "tuple[str, 
 
 
 class _Progress:
-    """One line that is redrawn, on a terminal and in a notebook; the last line of each epoch stays."""
+    """One line that is drawn anew, on a terminal and in a notebook; the end of each epoch stays."""
 
     def __init__(self) -> None:
         self._drawn = 0.0
@@ -95,16 +95,16 @@ class _Progress:
 
 def train(config: Union[str, Path, Mapping[str, Any], None] = None, out: Path = "", *, data: Optional[Path] = None,
           resume: bool = False, callbacks: Iterable[Callback] = (), progress: bool = True) -> "dict[str, Any]":
-    """Trains a run in the directory `out`, as `bntt train` does, and returns its result.
+    """Trains a run into the directory `out`, as `bntt train` does, and says how it went.
 
     `config` is a preset's name, a .toml file, or a dict of sections such as {"preset": "demo-fashion-mnist", "train":
-    {"epochs": 1}}; without a preset, settings that it does not contain have their defaults. With `resume` the run
-    continues where it stopped; its settings need not be given again.
+    {"epochs": 1}}; without a preset, what it does not name has its default. With `resume` the run goes on where it
+    stopped; its settings need not be given again.
 
     Each callback gets dicts: {"kind": "step", "epoch", "epochs", "step", "steps", "loss", "accuracy",
     "learning_rate"}, {"kind": "epoch", "epoch", "loss", "accuracy", "validation_accuracy", ...} and {"kind":
-    "evaluating", "what", "done", "images"}. A callback that returns True stops the run, and so does Ctrl-C: both leave
-    a checkpoint for `resume`.
+    "evaluating", "what", "done", "images"}. One that answers True stops the run, and so does Ctrl-C: either leaves a
+    checkpoint for `resume`.
 
     >>> seen = []
     >>> result = bntt.train(settings, "runs/new", callbacks=[lambda event: seen.append(event["kind"])], progress=False)
@@ -130,7 +130,7 @@ def evaluate(run: Path, *, data: Optional[Path] = None, split: str = "test", lim
              steps: int = 0) -> "dict[str, Any]":
     """Measures a run on the images of its data set, as `bntt eval` does.
 
-    `limit` takes only the first images, `steps` stops earlier; 0 means all.
+    `limit` takes the first so many images, `steps` stops after so many; 0 stands for all.
 
     >>> result = bntt.evaluate("runs/demo")
     >>> result["images"], sorted(result["density"])[0]
