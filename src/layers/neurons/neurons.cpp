@@ -37,7 +37,7 @@ constexpr NeuronEntry kNeurons[] = {
     {"lee-if", "the same without leak: those of Lee's pools", make_lee_if},
     {"neunorm", "lif whose output is normalised by its pixel's spikes (NeuNorm): real values",
      make_neunorm},
-    {"none", "hand their current on as real values", make<PassThrough>},
+    {"none", "hand their current on as real values", make<Passing>},
 };
 
 }  // namespace

@@ -6,8 +6,8 @@
 
 namespace bntt {
 
-Signal PassThrough::forward(const NeuronInput& input, std::span<const Parameter> /*parameters*/,
-                            float* /*carry*/) const {
+Signal Passing::forward(const NeuronInput& input, std::span<const Parameter> /*parameters*/,
+                        float* /*carry*/) const {
   const kernels::NeuronShape& shape = input.shape;
   DenseTrain result{.steps = shape.steps,
                     .batch = shape.batch,
@@ -33,9 +33,9 @@ Signal PassThrough::forward(const NeuronInput& input, std::span<const Parameter>
   return result;
 }
 
-void PassThrough::backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
-                           std::span<Parameter> /*parameters*/, float* gradient,
-                           RowGradientSums& sums) const {
+void Passing::backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
+                       std::span<Parameter> /*parameters*/, float* gradient,
+                       RowGradientSums& sums) const {
   const kernels::NeuronShape& shape = input.shape;
   if (arriving.data != gradient) {
     const int64_t pooled = arriving.pool.pooled().size();
