@@ -23,7 +23,7 @@ TYPE_CODES = {"F64": "d", "F32": "f", "I64": "q", "I32": "i", "U8": "B"}
 def read_metrics(run, kind):
     """The lines of metrics.jsonl of one kind (step, epoch or test), as dictionaries."""
     text = (pathlib.Path(run) / "metrics.jsonl").read_text(encoding="utf-8")
-    # A run that is being written may end in half a line.
+    # A run that is still being written may end in an incomplete line.
     lines = [json.loads(line) for line in text.split("\n")[:-1]]
     return [line for line in lines if line["kind"] == kind]
 
@@ -31,8 +31,8 @@ def read_metrics(run, kind):
 def read_tensors(path):
     """Metadata, and for every tensor its shape and its values in one flat array.
 
-    A safetensors file is the length of its header (8 bytes, little endian), the header as JSON,
-    and the numbers, to which the header's data_offsets point.
+    A safetensors file consists of the length of its header (8 bytes, little endian), the header as
+    JSON, and the numbers, to which the header's data_offsets point.
     """
     data = pathlib.Path(path).read_bytes()
     (header_bytes,) = struct.unpack_from("<Q", data)
@@ -50,7 +50,7 @@ def read_tensors(path):
 
 
 def mean_of_rows(shape, values):
-    """Of a tensor [row, column], the mean of each row; of a vector, its mean."""
+    """The mean of each row of a tensor [row, column], or the mean of a vector."""
     columns = shape[-1]
     rows = [values[i : i + columns] for i in range(0, len(values), columns)]
     return [sum(row) / columns for row in rows]

@@ -10,8 +10,8 @@
 namespace bntt::c {
 namespace {
 
-/// The sentence is copied into memory that is there already: to say that memory is short must not
-/// take any.
+/// The sentence is copied into preallocated memory: reporting that memory is short must not need
+/// any.
 constexpr std::size_t kLongestSentence = 2048;
 thread_local char last_error[kLongestSentence] = "";
 
@@ -90,7 +90,7 @@ extern "C" {
 
 const char* bntt_last_error(void) { return bntt::c::last_error; }
 
-// A literal, hence with a zero at its end.
+// A string literal, so it is null-terminated.
 const char* bntt_version(void) { return bntt::version().data(); }
 
 int bntt_options_init(bntt_options* options, size_t size) {

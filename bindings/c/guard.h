@@ -9,10 +9,10 @@
 
 namespace bntt::c {
 
-/// Keeps the sentence for bntt_last_error of this thread, and answers with the code.
+/// Stores the sentence for bntt_last_error of this thread, and returns the code.
 int failed(int code, const char* sentence) noexcept;
 
-/// Runs `body`, which returns a code; no exception leaves.
+/// Runs `body`, which returns a code; lets no exception escape.
 template <typename Body>
 int guarded(const Body& body) noexcept {
   try {
@@ -28,15 +28,15 @@ int guarded(const Body& body) noexcept {
   }
 }
 
-/// Throws Error where the caller handed over a null pointer.
+/// Throws Error if the caller passed a null pointer.
 void expect_given(const void* pointer, const char* what);
 
-/// The defaults, over which the caller's struct is laid as far as both know it. Throws Error for a
-/// size that no version ever had, and for a field set that this version does not know.
+/// The defaults, overwritten with the fields of the caller's struct that both versions have. Throws
+/// Error for a size that no version ever had, and if a field unknown to this version is set.
 bntt_options known_options(const bntt_options* options);
 bntt_results known_results(const bntt_results* results);
 
-/// As many threads as the options say, as long as this lives.
+/// Sets the number of threads from the options during its lifetime.
 class ThreadsOfCall {
  public:
   explicit ThreadsOfCall(int count);

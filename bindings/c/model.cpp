@@ -20,7 +20,7 @@ void expect_count(int64_t count, const char* what) {
     throw Error(std::string(what) + ": " + std::to_string(count) + ", expected at least 1");
 }
 
-/// Writes what the caller wants of the answers.
+/// Writes the answers that the caller wants.
 void hand_over(const std::vector<Prediction>& predictions, const bntt_results& results) {
   const auto write = [](const auto& values, auto* to, std::size_t sample) {
     if (to != nullptr) std::ranges::copy(values, to + sample * values.size());
@@ -35,7 +35,7 @@ void hand_over(const std::vector<Prediction>& predictions, const bntt_results& r
   }
 }
 
-/// What all predictions have in common; `samples` makes the batch.
+/// The common part of all predictions; `samples` creates the batch.
 int predict(const bntt_model* model, const bntt_options* given_options, bntt_results* given_results,
             const std::function<Batch(const Model& model, uint32_t first_sample)>& samples) {
   return guarded([&] {
@@ -137,7 +137,7 @@ const char* bntt_model_class_name(const bntt_model* model, int64_t label) {
   const char* name = nullptr;
   guarded([&] {
     expect_given(model, "bntt_model");
-    (void)model->model.class_name(label);  // throws for one that is out of range
+    (void)model->model.class_name(label);  // throws for a label out of range
     name = model->class_names[static_cast<std::size_t>(label)].c_str();
     return BNTT_OK;
   });

@@ -15,12 +15,11 @@ struct bntt_model {
 
 namespace bntt::c {
 
-/// Images that the caller hands over. Throws Error for a null pointer, and for sizes that make no
-/// images.
+/// Images passed by the caller. Throws Error for a null pointer and for impossible sizes.
 Images images_at(const uint8_t* pixels, int64_t images, int64_t height, int64_t width,
                  int64_t channels);
 
-/// One frame of counts for each of `recordings`: [recording, y, x, polarity], or `frames` of them.
+/// One frame of counts for each of `recordings`: [recording, y, x, polarity], or `frames` frames.
 /// Throws Error unless the model reads event recordings.
 Batch counts_at(const Model& model, const uint8_t* counts, int64_t recordings, int64_t frames,
                 uint32_t first_sample);

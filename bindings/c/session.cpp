@@ -12,7 +12,7 @@ struct bntt_session {
   int64_t batch = 0;
   uint32_t first_sample = 0;
   int threads = 0;
-  std::optional<bntt::Batch> shown;  ///< images, where the session has some
+  std::optional<bntt::Batch> shown;  ///< images, if the session has any
 };
 
 using bntt::c::expect_given;
@@ -27,7 +27,7 @@ int bntt_session_create(const bntt_model* model, int64_t batch, const bntt_optio
     expect_given(model, "bntt_model");
     expect_given(session, "session");
     const bntt_options known = bntt::c::known_options(options);
-    const ThreadsOfCall threads(known.threads);  // refuses a wrong number
+    const ThreadsOfCall threads(known.threads);  // throws for an invalid number
     *session = new bntt_session{model->model,  bntt::Session(model->model, batch),
                                 batch,         known.first_sample,
                                 known.threads, std::nullopt};

@@ -35,7 +35,7 @@ bool go_on_with(const std::string&, int64_t, int64_t) {
   return false;
 }
 
-/// Runs `study` without the lock of the interpreter, and gives its numbers.
+/// Runs `study` without the interpreter's lock, and returns its numbers.
 template <typename Study>
 py::object numbers_of(const Study& study) {
   Json json;

@@ -30,20 +30,20 @@ py::array_t<T> array_of(Buffer<T> values, const Shape& shape) {
 /// "(4, 28, 28, 1)"
 std::string shape_text(const py::array& array);
 
-/// Throws Error, beginning with `name`, unless the array is contiguous in C order and has one of
+/// Throws an Error that begins with `name` unless the array is contiguous in C order and has one of
 /// these numbers of axes; `axes` names them.
 void expect_layout(const py::array& array, const std::string& name, py::ssize_t dimensions,
                    const std::string& axes);
 
-/// Samples as a model takes them: images [image, y, x, channel] as bytes of any size or as floats
-/// 0 to 1 of the model's own, or for a model of event recordings counts [recording, frame, y, x,
-/// polarity]. Throws Error for anything else.
+/// Samples in the form that a model takes: images [image, y, x, channel] as bytes of any size or as
+/// floats 0 to 1 of the model's own size, or for a model of event recordings counts [recording,
+/// frame, y, x, polarity]. Throws Error for anything else.
 Batch batch_of(const Model& model, const py::array& samples, uint32_t first_sample);
 
-/// Lists of numbers as arrays, everything else as Python has it.
+/// Lists of numbers as arrays, everything else as plain Python objects.
 py::object object_of(const Json& json);
 
-/// Throws Python's exception when Ctrl-C was pressed. Takes the lock of the interpreter for it.
+/// Throws Python's exception if Ctrl-C was pressed. Acquires the interpreter's lock for this.
 void raise_if_interrupted();
 
 }  // namespace bntt::python

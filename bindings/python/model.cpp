@@ -61,7 +61,7 @@ py::object object_of_signal(Signal signal) {
   return array_of(std::move(dense.values), shape);
 }
 
-/// What every stage gives, over all steps.
+/// The output of every stage, over all steps.
 py::dict outputs(const Model& model, const py::array& samples, uint32_t first_sample,
                  int64_t run_steps) {
   const Batch batch = batch_of(model, samples, first_sample);
@@ -98,7 +98,7 @@ py::dict state_dict(const Model& model) {
   return result;
 }
 
-/// The numbers of a given array, of this shape.
+/// The numbers of an array in `state`, which must have this shape.
 Buffer<float> values_of(const py::dict& state, const std::string& name,
                         const std::vector<int64_t>& shape) {
   if (!state.contains(name)) fail("state: has no '{}'", name);

@@ -2,7 +2,7 @@
 
 #include <pybind11/pybind11.h>
 
-// What the module is made of; each adds its names.
+// The parts of the module; each adds its names.
 namespace bntt::python {
 
 void add_spikes(pybind11::module_& module);

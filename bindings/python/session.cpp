@@ -40,7 +40,7 @@ class ShowingSession {
     session_.advance(Signal(spikes));
   }
 
-  /// One step, of a frame of counts for each recording.
+  /// Takes one step with a frame of counts for each recording.
   void advance_events(const py::array& counts) {
     if (!py::isinstance<py::array_t<uint8_t>>(counts)) {
       fail("counts: dtype {}, expected uint8", py::str(counts.dtype()).cast<std::string>());

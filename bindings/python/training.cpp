@@ -18,13 +18,13 @@
 namespace bntt::python {
 namespace {
 
-/// Hears of everything, as a dict; a true answer stops.
+/// Receives every event as a dict; training stops if it returns true.
 using Listener = std::function<bool(const py::dict&)>;
 
 struct Settings {
-  std::string text;  ///< TOML; empty: those of the run that goes on
+  std::string text;  ///< TOML; empty: those of the run being resumed
   std::string origin;
-  std::vector<std::string> changes;  ///< as train.epochs=3
+  std::vector<std::string> changes;  ///< such as train.epochs=3
   std::optional<std::string> data;
 };
 
@@ -48,7 +48,7 @@ DatasetSplits open_data(const RunConfig& config, DatasetOptions options) {
   return open_dataset(config.data.name, config.data.dir, options);
 }
 
-/// What one hears of a training, with the lock of the interpreter only while it is told.
+/// Passes the events of a training to the listener, holding the interpreter's lock only meanwhile.
 class Hooks {
  public:
   explicit Hooks(const Listener& listener) : listener_(listener) {}
@@ -92,11 +92,11 @@ class Hooks {
                 },
             .stop = [this] { return stop_; }};
   }
-  /// Whether Ctrl-C ended it.
+  /// Whether it was ended by Ctrl-C.
   bool interrupted() const { return interrupted_; }
 
  private:
-  /// Ctrl-C may come while C++ works or while the listener does. Either way the trainer leaves a
+  /// Ctrl-C may arrive in C++ code or in the listener. In both cases the trainer writes a
   /// checkpoint before train() raises KeyboardInterrupt again.
   template <typename Fill>
   void tell(const Fill& fill) {

@@ -1,4 +1,4 @@
-// Names what is in a picture:
+// Names the object in a picture:
 //   classify runs/demo picture.png
 #include <bntt/data/picture.h>
 

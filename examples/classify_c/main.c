@@ -1,4 +1,4 @@
-/* Names what is in a picture, in C:
+/* Names the object in a picture, in C:
  *   classify_c runs/demo picture.png */
 #include <bntt/bntt.h>
 #include <stdio.h>

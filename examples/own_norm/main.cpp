@@ -1,4 +1,4 @@
-// A norm of one's own, trained, saved and loaded again:
+// A custom norm, trained, saved and loaded again:
 //   own_norm fading.safetensors
 #include <bntt/bntt.hpp>
 #include <cmath>
@@ -8,7 +8,7 @@
 #include <vector>
 
 // y_t = γ dᵗ x̂: statistics over batch, space and all steps, and a gain that fades by a factor d
-// from step to step. d is one trained number, which starts at 0.9.
+// from step to step. d is one trained number, initially 0.9.
 class FadingNorm final : public bntt::BatchNormOverTime {
  public:
   using BatchNormOverTime::BatchNormOverTime;
@@ -30,7 +30,7 @@ class FadingNorm final : public bntt::BatchNormOverTime {
     for (int64_t c = 0; c < channels(); ++c) result.gain[c] *= factor;
   }
 
-  // ∂L/∂d = Σ γ t dᵗ⁻¹ ∂L/∂gain; γ gets dᵗ times what it gets in its base class.
+  // ∂L/∂d = Σ γ t dᵗ⁻¹ ∂L/∂gain; the gradient of γ is dᵗ times that of the base class.
   void add_gradient(int64_t step, const bntt::StepAffineGradient& gradient,
                     std::span<bntt::Parameter> parameters) const override {
     const auto t = static_cast<float>(step);

@@ -1,4 +1,4 @@
-// An event camera's recording, step by step, until one class is likely enough:
+// Runs an event camera's recording step by step until one class is likely enough:
 //   stream runs/nmnist 00001.bin
 #include <bntt/data/recording.h>
 
@@ -11,7 +11,7 @@ int main(int argc, char** argv) {
   if (argc != 3) return std::fprintf(stderr, "usage: stream MODEL RECORDING\n"), 2;
   try {
     const bntt::Model model = bntt::Model::load(argv[1]);
-    // A camera would hand over one frame after the other; here all of them come from a file.
+    // A camera would deliver one frame after the other; here all of them come from a file.
     const bntt::Batch frames =
         bntt::frames_of(bntt::read_recording(argv[2], {34, 34}), model.network().spec().input,
                         model.card().input.events);

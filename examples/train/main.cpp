@@ -1,4 +1,4 @@
-// Trains a network to tell horizontal from vertical and diagonal bars, and saves it:
+// Trains a network to distinguish horizontal, vertical and diagonal bars, and saves it:
 //   train bars.safetensors
 #include <bntt/bntt.hpp>
 #include <cstdio>
@@ -8,7 +8,7 @@
 
 constexpr int64_t kSize = 12;
 
-// Class 0 is a horizontal bar, 1 a vertical and 2 a diagonal one, at a random place in noise.
+// Class 0 is a horizontal bar, 1 a vertical and 2 a diagonal one, at a random position in noise.
 struct Bars {
   std::vector<uint8_t> pixels;  // [image, y, x]
   std::vector<int64_t> labels;

@@ -1,4 +1,4 @@
 #pragma once
 
-/// Marks what the shared library shows to others; everything else is hidden.
+/// Marks what the shared library exports; everything else is hidden.
 #define BNTT_API [[gnu::visibility("default")]]

@@ -5,9 +5,9 @@
 
 namespace bntt {
 
-/// What the batch norms share: statistics over a group of steps, all images and all pixels; x̂ = (x
-/// − μ)/√(σ² + ε). They differ in which steps form a group, in whether every step has running
-/// statistics of its own, and in their affine map.
+/// The common part of the batch norms: statistics over a group of steps, all images and all pixels;
+/// x̂ = (x − μ)/√(σ² + ε). They differ in which steps form a group, in whether every step has
+/// running statistics of its own, and in their affine map.
 class BNTT_API BatchNorm : public Norm {
  public:
   using Norm::Norm;
@@ -20,7 +20,7 @@ class BNTT_API BatchNorm : public Norm {
                         NormMode mode, std::span<Parameter> parameters) const final;
 
  protected:
-  /// Whether all steps of the window form one group; otherwise each step is its own.
+  /// Whether all steps of the window form one group; otherwise each step is a group of its own.
   virtual bool all_steps_together() const { return false; }
   virtual bool statistics_per_step() const { return false; }
 };
@@ -35,7 +35,7 @@ class BNTT_API BatchNormThroughTime final : public BatchNorm {
   bool statistics_per_step() const override { return true; }
 };
 
-/// `bn`: one module called at every step; each call normalises by its own batch.
+/// `bn`: one module called at every step; each call normalises by the statistics of its own batch.
 class BNTT_API BatchNormPerStep final : public BatchNorm {
  public:
   using BatchNorm::BatchNorm;

@@ -12,17 +12,17 @@
  *
  * Link with -lbntt_c. Compiles as C99 and as C++.
  *
- * What stays: within libbntt_c.so.1 no function disappears or changes its meaning, no code changes
- * its number, and structs only grow at their end. A program that was built with one version runs
- * with every later one of the same number. A program that sets a field which an older library does
- * not know gets BNTT_ERROR, never a wrong answer.
+ * Compatibility: within libbntt_c.so.1 no function disappears or changes its meaning, no code
+ * changes its number, and structs only grow at their end. A program built with one version runs
+ * with every later one of the same number. A program that sets a field unknown to an older library
+ * gets BNTT_ERROR, never a wrong answer.
  *
  * Threads: any number of threads may use one model at the same time. A session belongs to one
- * thread at a time; each thread makes its own from a shared model. Answers depend neither on the
- * number of threads nor on what else runs.
+ * thread at a time; each thread creates its own from a shared model. Answers depend neither on the
+ * number of threads nor on what else is running.
  *
- * Memory: buffers belong to the caller. What a function returns as `const char *` belongs to the
- * library, for as long as its comment says. */
+ * Memory: buffers belong to the caller. A `const char *` that a function returns belongs to the
+ * library and stays valid as long as its comment says. */
 #ifndef BNTT_BNTT_H
 #define BNTT_BNTT_H
 
@@ -33,77 +33,77 @@
 extern "C" {
 #endif
 
-/* What functions that return int answer with. bntt_last_error() then says more. */
+/* Return codes of the functions that return int. bntt_last_error() gives the details. */
 enum {
   BNTT_OK = 0,
   BNTT_ERROR = 1,     /* a wrong file or argument; nothing was changed */
-  BNTT_NO_MEMORY = 2, /* the machine has not enough memory for this */
-  BNTT_CANCELLED = 3, /* the progress callback wanted to stop; results hold what was done */
-  BNTT_INTERNAL = 4   /* a mistake of the library */
+  BNTT_NO_MEMORY = 2, /* the machine does not have enough memory for this */
+  BNTT_CANCELLED = 3, /* the progress callback stopped the call; results hold what was done */
+  BNTT_INTERNAL = 4   /* a bug in the library */
 };
 
-/* Of the calling thread's last call that failed, one sentence; "" before the first. Valid until the
- * thread's next call that fails. */
+/* One sentence about the calling thread's last failed call; "" before the first. Valid until the
+ * thread's next failed call. */
 const char* bntt_last_error(void);
 
-/* Of the library that runs, such as "0.1.0"; always valid. */
+/* Version of the running library, such as "0.1.0"; always valid. */
 const char* bntt_version(void);
 
 /* ---- Options ------------------------------------------------------------------------------- */
 
-/* Called now and then with the number of samples done. Any answer but 0 stops the call, which
- * returns BNTT_CANCELLED. */
+/* Called from time to time with the number of samples done. Any return value but 0 stops the call,
+ * which returns BNTT_CANCELLED. */
 typedef int (*bntt_progress)(int64_t samples_done, void* user_data);
 
-/* How a call works. Always begin with bntt_options_init. */
+/* Options of a call. Always initialise them with bntt_options_init. */
 typedef struct bntt_options {
-  size_t size;            /* of the struct that the caller knows */
-  int64_t steps;          /* stop after so many; 0: all */
+  size_t size;            /* of the struct as the caller knows it */
+  int64_t steps;          /* stop after this many; 0: all */
   double exit_confidence; /* from 0 to 1: a sample stops when its softmax reaches it; -1: never */
-  uint32_t first_sample;  /* number of the first sample, from which its random spikes are drawn */
-  int32_t threads;        /* that compute this call; 0: one per core */
+  uint32_t first_sample;  /* number of the first sample, which determines its random spikes */
+  int32_t threads;        /* for this call; 0: one per core */
   bntt_progress progress; /* NULL: none */
-  void* user_data;        /* handed to progress */
+  void* user_data;        /* passed to progress */
 } bntt_options;
 
-/* Fills in the defaults: all steps, no exit, first sample 0, one thread per core, no callback.
+/* Sets the defaults: all steps, no exit, first sample 0, one thread per core, no callback.
  *   bntt_options options;
  *   bntt_options_init(&options, sizeof options);
- * BNTT_ERROR for a size that no version of the struct ever had. */
+ * Returns BNTT_ERROR for a size that no version of the struct ever had. */
 int bntt_options_init(bntt_options* options, size_t size);
 
-/* Where answers go: every pointer is the caller's buffer, or NULL for what is not wanted. */
+/* Where to write answers: every pointer is a buffer of the caller, or NULL if not wanted. */
 typedef struct bntt_results {
-  size_t size;          /* of the struct that the caller knows */
+  size_t size;          /* of the struct as the caller knows it */
   int64_t* labels;      /* [sample]: the class with the largest logit, the first of equals */
   float* logits;        /* [sample, class] */
   float* probabilities; /* [sample, class]: their softmax */
-  int64_t* steps;       /* [sample]: that it took */
+  int64_t* steps;       /* [sample]: steps it took */
   int64_t* spikes;      /* [sample]: of hidden neurons; samples then run one by one */
 } bntt_results;
 
-/* All NULL. BNTT_ERROR for a size that no version of the struct ever had. */
+/* Sets all to NULL. Returns BNTT_ERROR for a size that no version of the struct ever had. */
 int bntt_results_init(bntt_results* results, size_t size);
 
 /* ---- Models: read-only, shared by threads -------------------------------------------------- */
 
 typedef struct bntt_model bntt_model;
 
-/* A run's directory or one .safetensors file. BNTT_ERROR for files that are damaged or foreign. */
+/* Loads a run's directory or one .safetensors file. BNTT_ERROR for damaged or foreign files. */
 int bntt_model_load(const char* path, bntt_model** model);
-/* NULL is allowed. Sessions of the model stay usable. */
+/* Accepts NULL. Sessions of the model stay usable. */
 void bntt_model_free(bntt_model* model);
 
-/* Of a model that is not NULL. */
+/* The model must not be NULL. */
 int64_t bntt_model_classes(const bntt_model* model);
 int64_t bntt_model_steps(const bntt_model* model);
 int64_t bntt_model_channels(const bntt_model* model);
 int64_t bntt_model_height(const bntt_model* model);
 int64_t bntt_model_width(const bntt_model* model);
-/* Frames of counts that are one sample of a model of event recordings; 0 for a model of images. */
+/* Frames of counts in one sample, for a model of event recordings; 0 for a model of images. */
 int64_t bntt_model_frames(const bntt_model* model);
-/* Its name, or its number where no names are known; valid until the model is freed. NULL for a
- * label out of range. */
+/* The name of a class, or its number if no names are known; valid until the model is freed. NULL
+ * for a label out of range. */
 const char* bntt_model_class_name(const bntt_model* model, int64_t label);
 
 /* ---- Predictions: the logits of `bntt eval`, bit for bit ------------------------------------ */
@@ -113,13 +113,13 @@ const char* bntt_model_class_name(const bntt_model* model, int64_t label);
 int bntt_predict(const bntt_model* model, const uint8_t* pixels, int64_t images, int64_t height,
                  int64_t width, int64_t channels, const bntt_options* options,
                  bntt_results* results);
-/* Images of values 0 to 1 in the model's own size: [image, y, x, channel]. */
+/* Images of values 0 to 1 in the size of the model: [image, y, x, channel]. */
 int bntt_predict_values(const bntt_model* model, const float* values, int64_t images,
                         const bntt_options* options, bntt_results* results);
-/* Counts of events in the model's own size: [recording, frame, y, x, polarity], off before on. */
+/* Event counts in the size of the model: [recording, frame, y, x, polarity], off before on. */
 int bntt_predict_events(const bntt_model* model, const uint8_t* counts, int64_t recordings,
                         const bntt_options* options, bntt_results* results);
-/* One PNG or JPEG file; for a model of event recordings, one recording that names its sensor. */
+/* One PNG or JPEG file; for a model of event recordings, one recording that states its sensor. */
 int bntt_predict_file(const bntt_model* model, const char* path, const bntt_options* options,
                       bntt_results* results);
 
@@ -127,28 +127,27 @@ int bntt_predict_file(const bntt_model* model, const char* path, const bntt_opti
 
 typedef struct bntt_session bntt_session;
 
-/* For `batch` samples at a time. Of the options, first_sample and threads count. */
+/* For `batch` samples at a time. Of the options, only first_sample and threads are used. */
 int bntt_session_create(const bntt_model* model, int64_t batch, const bntt_options* options,
                         bntt_session** session);
-/* NULL is allowed. */
+/* Accepts NULL. */
 void bntt_session_free(bntt_session* session);
 
-/* Neurons back to rest. */
+/* Resets the neurons to rest. */
 int bntt_session_restart(bntt_session* session);
-/* Restarts, with these images [image, y, x, channel] as the input of all steps; they are copied. */
+/* Restarts with these images [image, y, x, channel] as the input of all steps; copies them. */
 int bntt_session_show(bntt_session* session, const uint8_t* pixels, int64_t height, int64_t width,
                       int64_t channels);
-/* Takes so many steps of the images shown. */
+/* Takes this many steps of the images shown. */
 int bntt_session_advance(bntt_session* session, int64_t steps);
-/* Takes one step, of a frame of event counts in the model's own size: [recording, y, x, polarity].
- */
+/* Takes one step with a frame of event counts in the model's size: [recording, y, x, polarity]. */
 int bntt_session_advance_events(bntt_session* session, const uint8_t* counts);
 
-/* Of a session that is not NULL. */
+/* The session must not be NULL. */
 int64_t bntt_session_steps_done(const bntt_session* session);
-/* 1 when all steps are done, otherwise 0. */
+/* 1 if all steps are done, otherwise 0. */
 int bntt_session_done(const bntt_session* session);
-/* What the readout's voltage so far says: [sample, class]. */
+/* The logits from the readout's voltage so far: [sample, class]. */
 int bntt_session_logits(const bntt_session* session, float* logits);
 /* The softmax of the voltage, divided by the steps so far if the network divides: [sample, class].
  */

@@ -1,6 +1,6 @@
 #pragma once
 
-/// The whole library but for the component `data`, whose headers are in bntt/data/.
+/// The whole library except the component `data`, whose headers are in bntt/data/.
 
 #include "bntt/batch.h"
 #include "bntt/batch_norms.h"

@@ -2,9 +2,9 @@
 
 namespace bntt {
 
-/// Densities above which a convolution of spikes is cheaper as a dense one. Spikes are counted per
-/// place of the pooled input. The two algorithms differ in their last bits, so a run keeps its
-/// values.
+/// Densities above which a convolution of spikes is cheaper as a dense one. The density is the
+/// number of spikes per position of the pooled input. The two algorithms differ in their last bits,
+/// so a run keeps its values.
 struct BreakEven {
   float forward = 0.12F;
   float weight_gradient = 0.20F;

@@ -13,16 +13,16 @@ namespace bntt {
 
 inline constexpr std::size_t kBufferAlignment = 64;
 
-/// Memory at that alignment, contents undefined; large buffers get blocks of their own, which are
-/// kept for the next ones. Throws std::bad_alloc.
+/// Allocates memory with that alignment, contents undefined; large buffers get blocks of their own,
+/// which are reused. Throws std::bad_alloc.
 BNTT_API void* allocate_buffer(std::size_t bytes);
-/// The bytes of so many numbers. Throws Error for a negative count, std::bad_alloc for one that no
-/// memory can hold.
+/// The size in bytes of `count` numbers. Throws Error for a negative count, std::bad_alloc for one
+/// that no memory can hold.
 BNTT_API std::size_t buffer_bytes(int64_t count, std::size_t bytes_each);
 BNTT_API void free_buffer(void* memory, std::size_t bytes) noexcept;
 
 /// Plain numbers on a cache-line boundary, so that SIMD loads never split a line.
-/// Contents start undefined; `zeros` and `fill` define them. Indices are not checked.
+/// Contents are initially undefined; `zeros` and `fill` define them. Indices are not checked.
 template <typename T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);

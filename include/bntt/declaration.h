@@ -10,17 +10,17 @@
 
 namespace bntt {
 
-/// Drawn as the network's Init says.
+/// Drawn from the distribution of the network's Init.
 struct DrawnStart {
   int64_t fan_in = 1;
   int64_t fan_out = 1;
   bool convolution = false;
 };
 
-/// A parameter as a part of the network declares it. Network, optimiser, checkpoints and export
-/// know the numbers of a network from such declarations only.
+/// A parameter as declared by a part of the network. Network, optimiser, checkpoints and export
+/// know the numbers of a network only from such declarations.
 struct ParameterDeclaration {
-  std::string name;  ///< within its piece: weight, bias, step_scale
+  std::string name;  ///< within its part: weight, bias, step_scale
   ParameterGroup group = ParameterGroup::weight;
   std::vector<int64_t> pytorch_shape;
   int64_t input_channels = 0;  ///< see Parameter
@@ -34,8 +34,8 @@ struct StatisticDeclaration {
   float start = 0.0F;
 };
 
-/// Numbers of a tensor. Throws Error for a negative extent, and for more numbers than int64_t can
-/// count.
+/// The number of elements of a tensor. Throws Error for a negative extent, and if the number
+/// exceeds int64_t.
 inline int64_t size_of(const std::vector<int64_t>& shape) {
   int64_t size = 1;
   for (const int64_t extent : shape) {

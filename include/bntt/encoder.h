@@ -13,10 +13,10 @@
 namespace bntt {
 
 enum class EncoderKind {
-  poisson_unsigned,  ///< a spike where random < pixel
-  poisson_signed,    ///< sign(x) where 2 random <= |x|, with x the normalised pixel
+  poisson_unsigned,  ///< a spike if random < pixel
+  poisson_signed,    ///< sign(x) if 2 random <= |x|, with x the normalised pixel
   direct,            ///< x itself, at every step
-  events,            ///< the events of each interval, as counted: nothing is drawn
+  events,            ///< the counted events of each interval; nothing is random
 };
 
 constexpr auto enum_names(EncoderKind) {
@@ -25,13 +25,13 @@ constexpr auto enum_names(EncoderKind) {
                     std::pair{EncoderKind::direct, "direct"},
                     std::pair{EncoderKind::events, "events"}};
 }
-/// Throws Error for a number that is none of the kinds.
+/// Throws Error for a value that is not one of the kinds.
 BNTT_API std::string_view encoder_name(EncoderKind kind);
-/// Throws Error for an unknown name. `origin` starts its sentence: the key or option that gave the
-/// name.
+/// Throws Error for an unknown name. `origin` starts its sentence: the key or option that the name
+/// comes from.
 BNTT_API EncoderKind encoder_from_name(std::string_view name, std::string_view origin);
 
-/// Per channel, of pixels in 0..1.
+/// Per channel, for pixels in 0..1.
 struct ChannelStatistics {
   std::vector<float> mean;
   std::vector<float> deviation;
@@ -45,7 +45,7 @@ struct EncoderSpec {
   bool operator==(const EncoderSpec&) const = default;
 };
 
-/// The epoch of every evaluation, so that its spikes do not depend on how long training has run.
+/// The epoch of every evaluation, so that its spikes do not depend on the length of the training.
 inline constexpr uint32_t kEvaluationEpoch = 0xffffffffU;
 
 /// Test samples are numbered from here, so that no draw for them equals one for a training sample.
@@ -54,12 +54,12 @@ inline constexpr uint32_t kFirstTestId = 0x80000000U;
 /// Steps [first_step, first_step + steps) of the batch. Each spike is a pure function of (seed,
 /// epoch, sample id, step, position): windows of any length, batches of any composition and any
 /// number of threads give the same spikes. Event counts become planes of weight 1, 2, 4, ....
-/// Throws Error unless the batch has the kind, the channels and the frames that this takes.
+/// Throws Error unless the batch has the kind, the channels and the frames that the encoder needs.
 BNTT_API Signal encode(const Batch& batch, int64_t steps, const EncoderSpec& spec, uint64_t seed,
                        uint32_t epoch, int64_t first_step = 0);
 
 /// (pixel - mean) / deviation: [image, y, x, channel]. Throws Error unless there is a mean and a
-/// deviation for each channel, and the pixels are whole.
+/// deviation for each channel, and as many pixels as the shape requires.
 BNTT_API Buffer<float> normalise(const Batch& batch, const ChannelStatistics& statistics);
 
 }  // namespace bntt

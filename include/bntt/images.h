@@ -5,7 +5,7 @@
 
 namespace bntt {
 
-/// Images that the caller keeps: [image, y, x, channel], 0 to 255, all of one size.
+/// Images owned by the caller: [image, y, x, channel], 0 to 255, all of one size.
 struct Images {
   std::span<const uint8_t> pixels;
   int64_t count = 0;

@@ -8,10 +8,10 @@
 
 namespace bntt {
 
-/// How an image of another size becomes one of the size that the network wants.
+/// How an image of a different size is brought to the size of the network's input.
 enum class Fit {
-  crop,     ///< scaled until it covers the network's map, then the middle is cut out
-  squeeze,  ///< scaled to the network's map, whatever that does to its proportions
+  crop,     ///< scaled until it covers the network's map, then cropped to its centre
+  squeeze,  ///< scaled to the network's map without preserving its proportions
 };
 constexpr auto enum_names(Fit) {
   return std::array{std::pair{Fit::crop, "crop"}, std::pair{Fit::squeeze, "squeeze"}};
@@ -30,8 +30,8 @@ constexpr auto enum_names(Interval) {
 struct FrameOptions {
   int64_t frames = 20;
   Interval interval = Interval::time;
-  /// Instead of an interval: every frame is so many microseconds, from the first event on. Frames
-  /// after the last event are empty; events after the last frame are left out.
+  /// Instead of an interval: the length of every frame in microseconds, from the first event on.
+  /// Frames after the last event are empty; events after the last frame are dropped.
   int64_t bin_us = 0;
   bool clip = false;  ///< at most one spike per pixel, polarity and frame, instead of counts
   bool operator==(const FrameOptions&) const = default;
@@ -42,7 +42,7 @@ struct InputSpec {
   EncoderSpec encoder;
   uint64_t seed = 1;  ///< of the spikes that the encoder draws
   Fit fit = Fit::crop;
-  FrameOptions events;  ///< of event recordings
+  FrameOptions events;  ///< for event recordings
   bool operator==(const InputSpec&) const = default;
 };
 

@@ -4,7 +4,7 @@
 
 namespace bntt {
 
-/// A name that an option may have (NormSpec::kind, LossOptions::kind, ...), and what it stands for.
+/// A name that an option may have (NormSpec::kind, LossOptions::kind, ...), and its meaning.
 struct KindInfo {
   std::string name;
   std::string meaning;

@@ -17,11 +17,11 @@ struct LearningRateOptions {
   std::vector<double> drops = {0.5, 0.7, 0.9};  ///< of `steps`: fractions of the epochs, ascending
   double drop_factor = 0.1;
   double final_learning_rate = 0.0;  ///< of `cosine`
-  double cosine_epochs = 0.0;        ///< half a period of `cosine`; 0: all that is left
+  double cosine_epochs = 0.0;        ///< half a period of `cosine`; 0: all remaining epochs
   double one_cycle_rise = 0.3;       ///< fraction of the epochs
   double one_cycle_start_divisor = 25.0;
-  double one_cycle_end_divisor = 1e4;  ///< from the first rate to the last
-  double warmup_epochs = 0.0;          ///< of a linear warm-up; one-cycle takes none
+  double one_cycle_end_divisor = 1e4;  ///< first rate divided by last rate
+  double warmup_epochs = 0.0;          ///< of a linear warm-up; not for one-cycle
 };
 
 /// The length of a training run.

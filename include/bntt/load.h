@@ -7,8 +7,8 @@
 
 namespace bntt {
 
-/// A trained network from a checkpoint of ours (best.safetensors, checkpoint.safetensors). Throws
-/// Error for files that are damaged or foreign.
+/// Loads a trained network from one of our checkpoints (best.safetensors, checkpoint.safetensors).
+/// Throws Error for damaged or foreign files.
 BNTT_API Network load_network(const std::filesystem::path& checkpoint);
 
 }  // namespace bntt

@@ -13,8 +13,8 @@ namespace bntt {
 
 /// The loss of a batch and its gradient.
 struct Loss {
-  double loss = 0.0;    ///< mean over the batch, or as the kind says
-  int64_t correct = 0;  ///< images whose largest logit (the first of equals) is the label's
+  double loss = 0.0;    ///< mean over the batch, or as the kind defines
+  int64_t correct = 0;  ///< images whose largest logit (the first of equals) is that of the label
   Buffer<float>
       gradient;  ///< ∂loss/∂logits [batch, class], or of every step's [step, batch, class]
   bool of_steps = false;  ///< which of the two
@@ -39,12 +39,12 @@ struct LossSums {
   }
 };
 
-/// Which loss, and its parameters.
+/// The kind of loss, and its parameters.
 struct LossOptions {
   std::string kind = "cross-entropy";  ///< a name of loss_kinds()
   double smoothing = 0.0;              ///< of the labels: see cross_entropy
   double tet_share = 0.05;             ///< of tet: η, the share of the squared distance
-  double tet_target = 1.0;             ///< of tet: φ, the value that outputs are kept close to
+  double tet_target = 1.0;             ///< of tet: φ, the value that outputs are pulled towards
 };
 
 /// The outputs of a network for a batch. Both buffers must outlive it.
@@ -62,7 +62,7 @@ BNTT_API Loss loss_of(const LossOptions& options, const Outputs& outputs,
                       std::span<const int64_t> labels);
 
 /// Softmax cross-entropy of logits [batch, class] (the paper's Eq. 6): −Σ_k q_k log p_k with q_k =
-/// (1 − smoothing) [k is the label] + smoothing / classes. Throws Error as loss_of does.
+/// (1 − smoothing) [k is the label] + smoothing / classes. Throws Error like loss_of.
 BNTT_API Loss cross_entropy(const Buffer<float>& logits, std::span<const int64_t> labels,
                             double smoothing = 0.0);
 

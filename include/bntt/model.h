@@ -30,23 +30,23 @@ struct TrainingRecord {
 /// What a model needs besides its network, and information for its users.
 struct ModelCard {
   InputSpec input;
-  std::vector<std::string> class_names;  ///< [class]; empty: not known
+  std::vector<std::string> class_names;  ///< [class]; empty: unknown
   TrainingRecord training;
   bool operator==(const ModelCard&) const = default;
 };
 
-/// How far a prediction runs, and with which draws.
+/// How many steps a prediction runs, and its random draws.
 struct PredictOptions {
-  int64_t steps = 0;  ///< stop after so many; 0: all
-  /// The place of the first sample among those for which the encoder draws spikes: image i of the
-  /// test set gets the spikes that it gets in `bntt eval`.
+  int64_t steps = 0;  ///< stop after this many; 0: all
+  /// The index of the first sample for the encoder's random draws: image i of the test set gets the
+  /// spikes that it gets in `bntt eval`.
   uint32_t first_sample = 0;
-  /// A sample is done as soon as the largest softmax probability of its voltage, divided by the
-  /// steps so far, reaches this. Samples then run one by one.
+  /// A sample stops as soon as the largest softmax probability of its voltage, divided by the steps
+  /// so far, reaches this value. Samples then run one by one.
   std::optional<double> exit_confidence;
   bool count_spikes = false;  ///< fill Prediction::spikes; samples then run one by one
-  /// Called with the number of samples done, now and then; a true answer stops, and the predictions
-  /// so far are returned.
+  /// Called from time to time with the number of samples done. If it returns true, the call stops
+  /// and returns the predictions so far.
   std::function<bool(int64_t samples)> progress;
 };
 
@@ -55,7 +55,7 @@ struct Prediction {
   int64_t label = 0;                 ///< the class with the largest logit, the first of equals
   std::vector<float> logits;         ///< [class]
   std::vector<float> probabilities;  ///< [class], their softmax
-  int64_t steps = 0;                 ///< that it took, of the run
+  int64_t steps = 0;                 ///< of the run that it took
   int64_t spikes = 0;                ///< of hidden neurons; counted on request
 };
 
@@ -63,37 +63,38 @@ struct Prediction {
 /// may use one model, and copies share its memory.
 class BNTT_API Model {
  public:
-  /// A run's directory (its best weights, else its last) or one file of ours. Throws Error for
-  /// files that are damaged or foreign. Files of version 0.1 know no preprocessing: it is taken
-  /// from the run.toml beside them.
+  /// Loads a run's directory (its best weights, otherwise its last) or one of our files. Throws
+  /// Error for damaged or foreign files. Files of version 0.1 do not contain the preprocessing: it
+  /// is taken from the run.toml beside them.
   static Model load(const std::filesystem::path& path);
 
   /// Throws Error unless the card fits the network.
   Model(Network network, ModelCard card);
-  // Copies share all memory, so moving is copying: a model is never without contents.
+  // Copies share all memory, so moving is copying: a model is never empty.
   Model(const Model&) = default;
   Model& operator=(const Model&) = default;
   ~Model() = default;
 
-  /// One .safetensors file that load() and `bntt inspect` read. A file of that name is replaced
+  /// Writes one .safetensors file that load() and `bntt inspect` read. An existing file is replaced
   /// once the new one is complete. Throws Error if it cannot be written.
   void save(const std::filesystem::path& file) const;
 
   const Network& network() const;
   const ModelCard& card() const;
   int64_t classes() const;
-  /// Its name, or its number where no names are known. Throws Error for a label out of range.
+  /// The name of a class, or its number if no names are known. Throws Error for a label out of
+  /// range.
   std::string class_name(int64_t label) const;
 
-  /// The logits of `bntt eval`, bit for bit. Images of another size are scaled as the card says,
-  /// grey ones become coloured and coloured ones grey as the network requires.
+  /// Gives the logits of `bntt eval`, bit for bit. Images of a different size are resized as the
+  /// card says; grey images become colour and colour images grey, as the network requires.
   std::vector<Prediction> predict(const Images& images, const PredictOptions& options = {}) const;
-  /// Samples in the network's own form, images or event counts.
+  /// The same for samples in the network's own shape, images or event counts.
   std::vector<Prediction> predict(const Batch& batch, const PredictOptions& options = {}) const;
 
   /// Images in the form that encode() and predict() take.
   Batch prepare(const Images& images, uint32_t first_sample = 0) const;
-  /// What the network reads in steps [first_step, first_step + steps).
+  /// The network's input in steps [first_step, first_step + steps).
   Signal encode(const Batch& batch, int64_t first_step, int64_t steps) const;
 
  private:

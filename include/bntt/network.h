@@ -22,16 +22,16 @@ namespace bntt {
 /// What the forward pass of a branch keeps for the backward pass: one float per neuron-step, or
 /// half of one.
 struct BranchTrace {
-  Buffer<float> current;  ///< [step, batch, y, x, channel]; one step when `current_constant`; bias
-                          ///< left out
+  Buffer<float> current;          ///< [step, batch, y, x, channel]; one step if `current_constant`;
+                                  ///< without the bias
   Buffer<uint16_t> half_current;  ///< instead of it, in mixed precision: bf16
   bool current_constant = false;
   NormTrace norm;
 };
 
-/// What dropout left of a stage's output.
+/// A stage's output after dropout.
 struct DroppedOutput {
-  SpikeTrain kept;  ///< where it was kept; one step for all, unless each step was drawn
+  SpikeTrain kept;  ///< where it was kept; one step for all, unless each step has its own draw
   Signal output;    ///< for the readers: times 1/(1 − p)
 };
 
@@ -39,14 +39,14 @@ struct DroppedOutput {
 /// bit per neuron-step; one more with dropout.
 struct StageTrace {
   std::vector<BranchTrace> branches;
-  Signal output;  ///< spikes, or the values of ReLU neurons and of none; of the readout its
+  Signal output;  ///< spikes, or the values of neurons relu and none; for the readout its
                   ///< normalised currents
   std::optional<DroppedOutput> dropped;  ///< what the readers get instead
 
   const Signal& handed_on() const { return dropped ? dropped->output : output; }
 };
 
-/// What the masks of dropout are drawn from.
+/// The dropout masks are a pure function of these and the position.
 struct DropoutDraws {
   uint64_t seed = 0;
   uint32_t epoch = 0;
@@ -56,7 +56,7 @@ struct DropoutDraws {
 /// What a trace holds.
 enum class Keep {
   everything,    ///< for callers that inspect it
-  for_backward,  ///< all but currents that are large and cheap to compute again
+  for_backward,  ///< all but currents that are large and cheap to recompute
 };
 
 /// What a forward pass keeps.
@@ -75,15 +75,15 @@ struct ChainState {
   int64_t steps_done = 0;                ///< of active_steps(spec)
   std::vector<Buffer<float>> membranes;  ///< per stage [batch, y, x, channel], empty for neurons
                                          ///< without state; the readout's: its voltage
-  /// The network's weights as they were when the state was started, in the layouts that inference
-  /// reads. The network must outlive the state and keep its numbers meanwhile.
+  /// The network's weights at the time the state was started, in the layouts that inference reads.
+  /// The network must outlive the state, and its numbers must not change meanwhile.
   std::shared_ptr<const PreparedNetwork> prepared;
-  /// Of branches that read a constant input, for AdvanceOptions::same_input: [stage][branch].
+  /// Currents of branches with constant input, for AdvanceOptions::same_input: [stage][branch].
   std::vector<std::vector<Buffer<float>>> constant_currents;
 };
 
-/// Keeps these images, in this order: the others have left the batch. Throws Error for an image
-/// that is not there, and for none.
+/// Keeps these images, in this order, and removes the others from the batch. Throws Error for an
+/// image that does not exist, and if the list is empty.
 BNTT_API void keep_images(ChainState& state, std::span<const int64_t> images);
 
 /// Spikes of each stage and step, summed over the images seen. Steps are those of the whole run.
@@ -92,23 +92,23 @@ struct Activity {
   int64_t images = 0;
 };
 
-/// The steps at which the synapses of each stage work. At the others they add 0 to the membrane, as
-/// if their current were the mean, and cost nothing.
+/// The steps at which the synapses of each stage are active. At other steps they add 0 to the
+/// membrane, as if their current were the mean, and cost nothing.
 struct StepWindows {
   std::vector<std::vector<bool>> active;  ///< [stage][step of the run]; empty: always
 
   bool empty() const { return active.empty(); }
 };
 
-/// What inference does besides computing.
+/// Options of inference.
 struct AdvanceOptions {
   Activity* activity = nullptr;
   const StepWindows* windows = nullptr;
   /// The constant input of this window is that of all windows so far: synapses that read it run
-  /// once.
+  /// only once.
   bool same_input = false;
-  /// Called for every stage with its local first step, what each of its branches reads (sources
-  /// added up) and what it gives.
+  /// Called for every stage with its local first step, the inputs of its branches (sums of their
+  /// sources) and its output.
   std::function<void(std::size_t stage, int64_t first, const std::vector<const Signal*>& inputs,
                      const Signal& output)>
       observe;
@@ -123,27 +123,27 @@ struct StageNumbers;
 /// The whole network, forward and backward, over windows of steps.
 class BNTT_API Network {
  public:
-  /// Throws Error for a spec that describes no network. Every parameter starts as its piece
-  /// declares: weights drawn as the spec's Init says, from the seed alone, gains 1, shifts and
-  /// biases 0.
+  /// Throws Error for a spec that does not describe a network. Parameters start with their declared
+  /// values: weights drawn from the spec's Init, as a function of the seed alone, gains 1, shifts
+  /// and biases 0.
   Network(NetworkSpec spec, uint64_t seed);
   /// A network whose numbers are undefined, for callers that fill in all of them.
   static Network unfilled(NetworkSpec spec) { return {std::move(spec), std::nullopt}; }
   Network(Network&&) noexcept;
   Network& operator=(Network&&) noexcept;
   ~Network();
-  /// Another network with the same numbers and choices; gradients are not copied.
+  /// Another network with the same numbers and settings; gradients are not copied.
   Network copy() const;
 
   const NetworkSpec& spec() const { return spec_; }
   const std::vector<StagePlan>& stages() const { return plans_; }
-  /// Stage by stage: of every branch the synapse's and the norm's, then the neurons'.
+  /// Stage by stage: for every branch those of the synapse and the norm, then those of the neurons.
   std::vector<Parameter>& parameters() { return parameters_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
   std::vector<Statistic>& statistics() { return statistics_; }
   const std::vector<Statistic>& statistics() const { return statistics_; }
 
-  /// When each branch's synapse goes dense; one entry per branch, stage by stage.
+  /// The densities above which each synapse goes dense; one entry per branch, stage by stage.
   const std::vector<BreakEven>& break_even() const { return break_even_; }
   /// Throws Error unless there is one entry per branch.
   void set_break_even(std::vector<BreakEven> break_even);
@@ -151,50 +151,52 @@ class BNTT_API Network {
   Precision precision() const { return precision_; }
   void set_precision(Precision precision) { precision_ = precision; }
 
-  // The next three throw Error for a stage or branch that is not there.
+  // The next three throw Error for a stage or branch that does not exist.
 
-  /// γ of a branch, or null where its norm has none.
+  /// γ of a branch, or null if its norm has none.
   const Parameter* gain(std::size_t stage, std::size_t branch = 0) const;
-  /// Those of a branch's norm, and of a stage's neurons.
+  /// The statistics of a branch's norm, and the parameters of a stage's neurons.
   std::span<const Statistic> norm_statistics(std::size_t stage, std::size_t branch = 0) const;
   std::span<const Parameter> neuron_parameters(std::size_t stage) const;
 
-  /// One window of all active steps, kept for backward. The input has active_steps(spec) steps.
-  /// Outputs are dropped only with `dropout`: it belongs to training. Throws Error for an input of
-  /// another shape, and, as the functions below, if a parameter or statistic has lost its size.
+  /// One window of all active steps, with a trace for backward. The input has active_steps(spec)
+  /// steps. Dropout, which belongs to training, is applied only if `dropout` is given. Throws Error
+  /// for an input of a different shape, and, like the functions below, if a parameter or statistic
+  /// no longer has its declared size.
   Trace forward(Signal input, NormMode mode, Keep keep = Keep::everything,
                 const DropoutDraws* dropout = nullptr);
 
-  /// What each step alone says: [step, batch, class]. Without a leak, the logits are the sum over
-  /// the steps, or the mean. Throws Error for the trace of another network.
+  /// The logits of each step on its own: [step, batch, class]. Without a leak, the logits are their
+  /// sum over the steps, or the mean. Throws Error for the trace of another network.
   Buffer<float> step_logits(const Trace& trace) const;
 
-  /// Fills every parameter's gradient, which has memory from the first call on; with
-  /// `input_gradient`, also that of the input [stored step, batch, y, x, channel]. Frees the trace
-  /// as it goes: hand it over by std::move. Throws Error for the trace of another network and for a
-  /// gradient of another size.
+  /// Fills every parameter's gradient, which is allocated by the first call; with `input_gradient`,
+  /// also that of the input [stored step, batch, y, x, channel]. Frees the trace on the way: pass
+  /// it with std::move. Throws Error for the trace of another network and for a gradient of a
+  /// different size.
   void backward(Trace trace, const Buffer<float>& logits_gradient,
                 Buffer<float>* input_gradient = nullptr);
-  /// The same from a gradient at step_logits(): [step, batch, class].
+  /// The same from the gradient of step_logits(): [step, batch, class].
   void backward_from_steps(Trace trace, const Buffer<float>& step_gradient,
                            Buffer<float>* input_gradient = nullptr);
 
-  /// Inference without a trace: `start`, then `advance` by windows of any length gives the same
+  /// Inference without a trace: `start`, then `advance` with windows of any length gives the same
   /// bits as one window. All throw Error for the state of another network, for a batch below 1, and
   /// for an input that does not fit.
   ChainState start(int64_t batch) const { return start(batch, prepare()); }
-  /// Back to rest, for the next images of the same network: keeps what start() prepared.
+  /// Resets the state to rest, for the next images of the same network: keeps what start()
+  /// prepared.
   void restart(ChainState& state, int64_t batch) const;
   void advance(const Signal& window, ChainState& state, const AdvanceOptions& options) const;
   void advance(const Signal& window, ChainState& state, Activity* activity = nullptr) const {
     advance(window, state, AdvanceOptions{.activity = activity});
   }
-  /// What the readout's voltage so far says, divided by the spec's steps if the spec says so:
+  /// The logits from the readout's voltage so far, divided by the spec's steps if the spec says so:
   /// [batch, class].
   Buffer<float> logits(const ChainState& state) const;
-  /// The voltages of a stage's neurons after the steps so far, what a spike took away taken off:
-  /// [batch, y, x, channel]. Of the readout, what it has added up; of neurons without state, none.
-  /// Throws Error for a stage that is not there.
+  /// The voltages of a stage's neurons after the steps so far, after any reset: [batch, y, x,
+  /// channel]. For the readout, its accumulated voltage; for neurons without state, empty. Throws
+  /// Error for a stage that does not exist.
   Buffer<float> membranes(const ChainState& state, std::size_t stage) const;
 
  private:

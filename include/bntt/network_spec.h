@@ -17,22 +17,22 @@ struct NormSpec {
   std::string kind = "bntt";  ///< a name of norm_kinds()
   float epsilon = 1e-4F;
   float momentum = 0.1F;    ///< weight of the newest batch in the running statistics
-  bool shift = false;       ///< β beside γ: y = γ x̂ + β
-  float gain_start = 1.0F;  ///< first value of γ
-  float alpha = 0.0F;       ///< tdbn: its α; 0: 1/√n, n the branches of the stage
+  bool shift = false;       ///< β in addition to γ: y = γ x̂ + β
+  float gain_start = 1.0F;  ///< initial value of γ
+  float alpha = 0.0F;       ///< α of tdbn; 0: 1/√n, n the branches of the stage
   bool operator==(const NormSpec&) const = default;
 };
 
 /// ∂spike/∂membrane, as a function of the distance from the threshold d = (v − θ)/width.
 enum class SurrogateKind {
-  triangle,   ///< α max(0, 1 − |d|): the paper's
+  triangle,   ///< α max(0, 1 − |d|), as in the paper
   sigmoid,    ///< α 4 s(kd)(1 − s(kd)) with k = 4, s the logistic function
   arctan,     ///< α / (1 + (πd)²)
-  rectangle,  ///< α where |d| < 1/2
+  rectangle,  ///< α if |d| < 1/2
   stdb,       ///< α e^(−βΔt), Δt the steps since the neuron's previous spike, whatever d is
 };
 
-/// The slope that replaces that of the step function in the backward pass.
+/// The slope that replaces the derivative of the step function in the backward pass.
 struct SurrogateSpec {
   SurrogateKind kind = SurrogateKind::triangle;
   float alpha = 0.3F;          ///< height at the threshold
@@ -53,17 +53,17 @@ enum class Fire {
 /// How neurons integrate, fire and reset.
 struct NeuronSpec {
   std::string kind = "lif";  ///< a name of neuron_kinds()
-  float leak = 0.95F;        ///< λ of lif; plif starts there; if keeps everything
+  float leak = 0.95F;        ///< λ of lif; initial value for plif; ignored by if
   float threshold = 1.0F;
   Fire fire = Fire::gt;
   Reset reset = Reset::soft;
   bool detach_reset = true;  ///< the reset carries no gradient
-  /// The membrane is clipped from below: at most 0 volts. Cao et al. (2015) clip at 0.
+  /// Lower limit of the membrane, at most 0 volts. Cao et al. (2015) clip at 0.
   std::optional<float> floor = std::nullopt;
   SurrogateSpec surrogate;
   float neunorm_decay = 0.9F;     ///< k of neunorm
   float dropout = 0.0F;           ///< in training, the share of neurons whose output is dropped
-  bool dropout_per_step = false;  ///< drawn anew at every step; otherwise the same for all
+  bool dropout_per_step = false;  ///< drawn separately for every step; otherwise once for all
   bool operator==(const NeuronSpec&) const = default;
 };
 
@@ -90,8 +90,8 @@ struct Dense {
   bool operator==(const Dense&) const = default;
 };
 
-/// Averages size x size pixels; a rest at the right and lower edge is dropped. Size 0 takes the
-/// whole map. A pool belongs to the stage after it.
+/// Averages size x size pixels; incomplete windows at the right and lower edges are dropped. Size 0
+/// means the whole map. A pool belongs to the stage after it.
 struct AvgPool {
   int64_t size = 2;
   bool operator==(const AvgPool&) const = default;
@@ -103,7 +103,7 @@ struct SumPool {
   bool operator==(const SumPool&) const = default;
 };
 
-/// Largest values of size x size squares, for the stage after it; of spikes, whether any fired.
+/// Maxima of size x size squares, for the stage after it; for spikes, whether any fired.
 struct MaxPool {
   int64_t size = 2;
   bool operator==(const MaxPool&) const = default;
@@ -111,21 +111,21 @@ struct MaxPool {
 
 enum class SynapseKind { conv, dense, identity };
 
-/// Only accumulates: v = λ v + y, without threshold.
+/// Only accumulates: v = λ v + y, without a threshold.
 struct Readout {
   int64_t classes = 10;
   NormSpec norm = {.kind = "none"};
   bool divide_by_steps = true;
   bool bias = false;
-  /// Earlier stages whose spikes are added up; empty: the stage before.
+  /// Earlier stages whose spikes are added; empty: the previous stage.
   std::vector<std::string> source;
-  /// Outputs of each class, neighbours; their mean is its logit.
+  /// Adjacent outputs per class; their mean is its logit.
   int64_t votes = 1;
   /// dense, or identity: the spikes of classes · votes neurons are the votes.
   SynapseKind synapse = SynapseKind::dense;
   float leak = 1.0F;          ///< λ
   bool leak_newest = false;   ///< v = λ (v + y) instead
-  bool leak_gradient = true;  ///< false: the gradient passes the leak undamped
+  bool leak_gradient = true;  ///< false: the leak does not damp the gradient
   bool operator==(const Readout&) const = default;
 };
 
@@ -144,7 +144,7 @@ struct Conv {
 /// The weights of a branch.
 struct SynapseSpec {
   SynapseKind kind = SynapseKind::conv;
-  int64_t outputs = 1;  ///< channels or features; identity has those of its source
+  int64_t outputs = 1;  ///< channels or features; ignored for identity, which keeps its source's
   int64_t kernel = 3;   ///< kernel, stride and padding of a convolution
   int64_t stride = 1;
   int64_t padding = 1;
@@ -164,8 +164,8 @@ inline constexpr const char* kInputName = "input";
 
 /// source → pool → synapse → norm.
 struct BranchSpec {
-  /// Names of earlier stages, or "input". Of several, the spikes are added up. Empty: the stage
-  /// before.
+  /// Names of earlier stages, or "input". The spikes of several are added. Empty: the previous
+  /// stage.
   std::vector<std::string> source;
   PoolSpec pool;
   SynapseSpec synapse;
@@ -173,8 +173,8 @@ struct BranchSpec {
   bool operator==(const BranchSpec&) const = default;
 };
 
-/// neurons(Σ over branches of norm(synapse(source))). The other stages are chains of such stages
-/// with one branch, written shorter.
+/// neurons(Σ over branches of norm(synapse(source))). The other stages are short forms of such
+/// stages with one branch.
 struct BranchedStage {
   std::string name;  ///< empty: conv3, fc1, ... as in a chain
   std::vector<BranchSpec> branches;
@@ -185,13 +185,13 @@ struct BranchedStage {
 using StageSpec =
     std::variant<Conv3x3, Dense, AvgPool, Readout, Conv, SumPool, MaxPool, BranchedStage>;
 
-/// What the first weights are drawn from, with fan_in inputs and fan_out outputs of one weight's
+/// The distribution of the initial weights, with fan_in inputs and fan_out outputs of one weight's
 /// neurons. Biases start at 0.
 enum class Init {
-  xavier,      ///< U(−a, a), a = 2 √(6 / (fan_in + fan_out)): the paper's
+  xavier,      ///< U(−a, a), a = 2 √(6 / (fan_in + fan_out)), as in the paper
   he_fan_in,   ///< N(0, 2 / fan_in)
   he_fan_out,  ///< N(0, 2 / fan_out)
-  vgg,         ///< convolutions as he_fan_out, fully connected N(0, 0.01²)
+  vgg,         ///< convolutions like he_fan_out, fully connected N(0, 0.01²)
   pytorch,     ///< U(−a, a), a = 1 / √fan_in
 };
 
@@ -205,14 +205,14 @@ struct NetworkSpec {
   bool operator==(const NetworkSpec&) const = default;
 };
 
-/// A branch with everything that follows from the spec.
+/// A branch with everything derived from the spec.
 struct BranchPlan {
-  /// The stage before the first one: the network's input.
+  /// Index that stands for the network's input instead of a stage.
   static constexpr int64_t kInput = -1;
 
   std::string name;              ///< prefix of its numbers: conv1, or block2.branch2
-  std::vector<int64_t> sources;  ///< stages whose outputs are added up, or kInput
-  MapShape source;               ///< the map that they hand over, before pooling
+  std::vector<int64_t> sources;  ///< stages whose outputs are added, or kInput
+  MapShape source;               ///< the map of the sources, before pooling
   PoolKind pool = PoolKind::average;
   int64_t pool_height = 1;
   int64_t pool_width = 1;
@@ -225,15 +225,15 @@ struct BranchPlan {
 
   int64_t fan_in = 0;      ///< inputs of one output neuron
   int64_t weights = 0;     ///< synapse weights; 0 for identity
-  int64_t gains = 0;       ///< γ values, all steps together
-  int64_t parameters = 0;  ///< everything that is trained: weights, bias, and the norm's
+  int64_t gains = 0;       ///< γ values, over all steps
+  int64_t parameters = 0;  ///< everything that is trained: weights, bias, and those of the norm
   int64_t macs = 0;        ///< dense multiply-adds per image and step
 
   bool pools() const { return pool_height > 1 || pool_width > 1; }
 };
 
-/// One stage with everything that follows from the spec. Pooled spikes are read through the pool,
-/// never stored (those of a max pool excepted).
+/// One stage with everything derived from the spec. Pooled spikes are computed when they are read,
+/// never stored (except those of a max pool).
 struct StagePlan {
   std::string name;  ///< its own, or conv1, conv2, ..., fc1, ...; the readout is the last fc
   std::vector<BranchPlan> branches;
@@ -242,34 +242,34 @@ struct StagePlan {
   MapShape output;  ///< of this stage's neurons
 
   /// The steps of the whole run in which this stage's work can reach the readout: with delayed
-  /// propagation, stage l of L sees nothing before step l, and its last L - l steps lead nowhere.
-  /// Elsewhere all of them.
+  /// propagation, stage l of L sees nothing before step l, and its last L - l steps do not reach
+  /// the readout. With instant propagation, all steps.
   int64_t first_step = 0;
   int64_t active_steps = 0;
 
   // Sums over the branches.
   int64_t weights = 0;
   int64_t gains = 0;
-  int64_t parameters = 0;  ///< those of the neurons included
+  int64_t parameters = 0;  ///< including those of the neurons
   int64_t macs = 0;
-  int64_t neurons = 0;  ///< that fire or rectify: 0 for the readout and for neurons `none`
+  int64_t neurons = 0;  ///< neurons that fire or rectify: 0 for the readout and neurons `none`
 
-  /// Whether it hands on spikes; others hand on real values.
+  /// Whether its output is spikes; otherwise real values.
   bool spikes() const {
     return !readout && neuron.kind != "relu" && neuron.kind != "none" && neuron.kind != "neunorm";
   }
 };
 
-/// Validates the spec and computes shapes and counts. Throws Error, in one sentence, for a spec
+/// Validates the spec and computes shapes and counts. Throws Error, with one sentence, for a spec
 /// that cannot work.
 BNTT_API std::vector<StagePlan> plan_stages(const NetworkSpec& spec);
 
-/// Steps that do something: all, or with delayed propagation all but one per hidden stage.
+/// Steps in which a stage works: all, or with delayed propagation all but one per hidden stage.
 BNTT_API int64_t active_steps(const NetworkSpec& spec);
 BNTT_API int64_t classes_of(const NetworkSpec& spec);
 BNTT_API const Readout& readout_of(const NetworkSpec& spec);
 
-/// What `kind` of a NormSpec or NeuronSpec may be.
+/// The values that `kind` of a NormSpec or NeuronSpec may have.
 BNTT_API std::vector<KindInfo> norm_kinds();
 BNTT_API std::vector<KindInfo> neuron_kinds();
 

@@ -14,9 +14,9 @@
 
 namespace bntt {
 
-/// Every norm is an affine map per step (or step and image) and channel, whose coefficients follow
-/// from sums over rows. A row is a group of whole images at one step; rows are split by shape, so
-/// sums do not depend on threads.
+/// Every norm is an affine map per step (or step and image) and channel, whose coefficients are
+/// computed from sums over rows. A row is a group of whole images at one step; rows are split by
+/// shape, so sums do not depend on threads.
 struct RowSplit {
   int64_t steps = 0;
   int64_t batch = 0;
@@ -58,7 +58,7 @@ struct NormGradient {
   Buffer<float> offset;  // [step, row, channel]
 };
 
-/// The surroundings of a norm in its network.
+/// The position of a norm in its network.
 struct NormPlace {
   int64_t channels = 1;
   int64_t run_steps = 1;
@@ -66,40 +66,42 @@ struct NormPlace {
   int64_t branches = 1;    // of the stage
 };
 
-/// y = gain · x̂ + shift at one step of the run: [channel] each. `shift` is null in norms that have
-/// none.
+/// y = gain · x̂ + shift at one step of the run: [channel] each. `shift` is null for norms without
+/// one.
 struct StepAffine {
   float* gain = nullptr;
   float* shift = nullptr;
 };
-/// What flows back to a StepAffine: [channel] each.
+/// The gradient of a StepAffine: [channel] each.
 struct StepAffineGradient {
   const float* gain = nullptr;   // Σ ∂L/∂y · x̂
   const float* shift = nullptr;  // Σ ∂L/∂y
 };
 
 /// A norm is a choice of statistics (which samples share a mean and a deviation) and of an affine
-/// map (how gain and shift of a step follow from the parameters). It takes steps [first_step,
-/// first_step + split.steps) of the run. `parameters` and `statistics` are its own, in the order in
-/// which it declares them.
+/// map (how gain and shift of a step are computed from the parameters). It handles steps
+/// [first_step, first_step + split.steps) of the run. `parameters` and `statistics` are its own, in
+/// the order in which it declares them.
 class BNTT_API Norm {
  public:
   Norm(NormSpec spec, const NormPlace& place) : spec_(std::move(spec)), place_(place) {}
   virtual ~Norm() = default;
 
-  /// γ (`weight`), and β (`bias`) where the spec has a shift: [step, channel] or [channel].
+  /// γ (`weight`), and β (`bias`) if the spec has a shift: [step, channel] or [channel].
   virtual std::vector<ParameterDeclaration> parameters() const;
   virtual std::vector<StatisticDeclaration> statistics() const { return {}; }
-  /// Statistics of each image alone: rows are single images, and evaluation needs moments too.
+  /// Whether each image has its own statistics: rows are then single images, and evaluation needs
+  /// moments too.
   virtual bool per_image() const { return false; }
 
-  /// Mean and inverse deviation from the batch; the running statistics follow. `moments` has only
-  /// its split for norms that have no statistics and are not per_image(). This and the functions
-  /// below throw Error for arguments of other sizes than the norm declares.
+  /// Mean and inverse deviation of the batch; updates the running statistics. For norms that have
+  /// no statistics and are not per_image(), `moments` contains only its split. This and the
+  /// functions below throw Error for arguments whose sizes differ from those that the norm
+  /// declares.
   virtual NormTrace from_batch(const RowMoments& moments, int64_t first_step,
                                std::span<Statistic> statistics) const = 0;
 
-  /// The same from the running statistics; `moments` only for norms that are per_image().
+  /// The same from the running statistics; `moments` is used only by norms that are per_image().
   virtual NormTrace from_running(const RowMoments& moments, int64_t first_step,
                                  std::span<const Statistic> statistics) const = 0;
 
@@ -107,7 +109,7 @@ class BNTT_API Norm {
   void fold(int64_t first_step, std::span<const Parameter> parameters, float factor,
             NormTrace& trace) const;
 
-  /// The gradient's coefficients; adds to the parameters' gradients.
+  /// Returns the coefficients of the gradient; adds to the gradients of the parameters.
   virtual NormGradient backward(const NormTrace& trace, const RowGradientSums& sums,
                                 int64_t first_step, NormMode mode,
                                 std::span<Parameter> parameters) const = 0;
@@ -126,8 +128,8 @@ class BNTT_API Norm {
 
   bool has_shift() const { return spec_.shift; }
   int64_t channels() const { return place_.channels; }
-  /// Of γ, β or running statistics: where a step's row begins. checked_row throws Error for a step
-  /// that is not there.
+  /// Start of a step's row in γ, β or running statistics. checked_row throws Error for a step that
+  /// does not exist.
   int64_t checked_row(int64_t run_step, bool per_step) const;
   int64_t row_at(int64_t run_step, bool per_step) const {
     return per_step ? run_step * place_.channels : 0;
@@ -138,21 +140,21 @@ class BNTT_API Norm {
   NormPlace place_;
 };
 
-/// A kind of norm: `make` gets the spec that names it, and the place where it will stand.
+/// A kind of norm: `make` gets the spec that names it, and its position in the network.
 struct NormEntry {
   std::string name;
   std::string meaning;
   std::function<std::unique_ptr<Norm>(const NormSpec& spec, const NormPlace& place)> make;
 };
-/// All norms, registered ones included.
+/// All norms, including registered ones.
 BNTT_API std::span<const NormEntry> norm_table();
 
-/// Adds a norm of the caller's to the table, for networks that are created or loaded afterwards.
-/// Must not be called while other threads use the library. Throws Error for a name that is taken or
-/// is not made of lower-case letters, digits and hyphens.
+/// Adds a caller's norm to the table, for networks that are created or loaded afterwards. Must not
+/// be called while other threads use the library. Throws Error for a name that is taken or does not
+/// consist of lower-case letters, digits and hyphens.
 BNTT_API void register_norm(NormEntry entry);
 
-/// Throws Error for an unknown kind, with the nearest known one.
+/// Throws Error for an unknown kind and suggests the nearest known one.
 BNTT_API std::unique_ptr<Norm> make_norm(const NormSpec& spec, const NormPlace& place);
 
 }  // namespace bntt

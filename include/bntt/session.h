@@ -11,19 +11,20 @@
 namespace bntt {
 
 /// Streaming inference: steps are fed as they arrive, and the voltage so far can be read at any
-/// time. One thread at a time may use a session; sessions of one model may run in several threads.
+/// time. Only one thread at a time may use a session; sessions of one model may run in several
+/// threads.
 class BNTT_API Session {
  public:
   Session(Model model, int64_t batch)
       : model_(std::move(model)), network_(&model_->network()), state_(model_->start(batch)) {}
-  /// The network must outlive the session and keep its numbers meanwhile.
+  /// The network must outlive the session, and its numbers must not change meanwhile.
   Session(const Network& network, int64_t batch)
       : network_(&network), state_(network.start(batch)) {}
 
-  /// Back to rest, for the next images.
+  /// Resets the neurons to rest, for the next images.
   void restart() { network_->restart(state_, state_.batch); }
 
-  /// A window of one or more steps; any cutting into windows gives the same bits.
+  /// Runs a window of one or more steps; any division into windows gives the same bits.
   void advance(const Signal& window, Activity* activity = nullptr) {
     network_->advance(window, state_, activity);
   }
@@ -35,10 +36,10 @@ class BNTT_API Session {
   /// [batch, class]
   Buffer<float> logits() const { return network_->logits(state_); }
   /// The voltages of a stage's neurons, after any reset: [batch, y, x, channel]; see
-  /// Network::membranes. Throws Error for a name that no stage has.
+  /// Network::membranes. Throws Error if no stage has this name.
   Buffer<float> membranes(std::string_view stage) const;
-  /// Of one image's classes after the steps so far: the softmax of its voltage, divided by these
-  /// steps if the network divides by all. Throws Error for an image that is not there.
+  /// The class probabilities of one image after the steps so far: the softmax of its voltage,
+  /// divided by these steps if the network divides by all. Throws Error for an image out of range.
   std::vector<float> probabilities(int64_t image = 0) const;
 
  private:

@@ -15,16 +15,16 @@ struct MapShape {
   bool operator==(const MapShape&) const = default;
 };
 
-/// A square convolution. The output at (y, x) sees the input at (y · stride − padding + tap row,
-/// x · stride − padding + tap column); outside the map there are zeros.
+/// A square convolution. The output at (y, x) sees the input at (y · stride − padding + tap row, x
+/// · stride − padding + tap column); outside the map the input is zero.
 struct ConvGeometry {
   int64_t kernel = 3;
   int64_t stride = 1;
   int64_t padding = 1;
 
   int64_t taps() const { return kernel * kernel; }
-  /// Height or width of the output; 0 if the kernel is larger than the padded input, or there is no
-  /// stride.
+  /// Height or width of the output; 0 if the kernel is larger than the padded input or the stride
+  /// is 0.
   int64_t output_extent(int64_t input) const {
     const int64_t room = input + 2 * padding - kernel;
     return room < 0 || stride < 1 ? 0 : room / stride + 1;
@@ -32,7 +32,7 @@ struct ConvGeometry {
   MapShape output(const MapShape& input, int64_t channels) const {
     return {channels, output_extent(input.height), output_extent(input.width)};
   }
-  /// The case that has kernels of its own (Winograd, tables); the output is as large as the input.
+  /// The case with special kernels (Winograd, tables); the output is as large as the input.
   bool is_same_3x3() const { return *this == ConvGeometry{}; }
   bool operator==(const ConvGeometry&) const = default;
 };

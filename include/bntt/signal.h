@@ -21,7 +21,7 @@ inline constexpr int64_t kSpikesPerWord = 64;
 class BNTT_API SpikeTrain {
  public:
   SpikeTrain() = default;
-  /// Silent. Throws Error unless all sizes are at least 1 and there is a plane.
+  /// Without any spikes. Throws Error unless all sizes are at least 1 and there is a plane.
   SpikeTrain(int64_t steps, int64_t batch, MapShape shape,
              std::vector<float> plane_weights = {1.0F});
 
@@ -44,7 +44,7 @@ class BNTT_API SpikeTrain {
   Buffer<SpikeWord>& words() { return words_; }
   const Buffer<SpikeWord>& words() const { return words_; }
 
-  /// Both throw Error for an index that is not there.
+  /// Both throw Error for an index out of range.
   float value(int64_t step, int64_t image, int64_t y, int64_t x, int64_t channel) const;
   void set(int64_t plane, int64_t step, int64_t image, int64_t y, int64_t x, int64_t channel);
 
@@ -78,17 +78,18 @@ BNTT_API int64_t signal_steps(const Signal& signal);
 BNTT_API int64_t signal_batch(const Signal& signal);
 BNTT_API const MapShape& signal_shape(const Signal& signal);
 
-/// Throws Error unless the signal is what kernels rely on: sizes of at least 1, as many words or
-/// values as they say, finite plane weights, no bit past the last channel. Reads at most one word
+/// Throws Error unless the signal is valid for the kernels: sizes of at least 1, a matching number
+/// of words or values, finite plane weights, no bit past the last channel. Reads at most one word
 /// of each pixel.
 BNTT_API void check_signal(const Signal& signal);
 
-/// Steps [begin, begin + count) of a signal. Throws Error where it has no such steps.
+/// Steps [begin, begin + count) of a signal. Throws Error if it has no such steps.
 BNTT_API Signal slice_steps(const Signal& signal, int64_t begin, int64_t count);
-/// The steps of all parts, one after the other. Throws Error unless the parts are of one kind,
+/// The steps of all parts, one after the other. Throws Error unless the parts have the same kind,
 /// shape and batch, and none is constant.
 BNTT_API Signal join_steps(const std::vector<Signal>& parts);
-/// These images of a signal, in this order. Throws Error where it has no such image, and for none.
+/// These images of a signal, in this order. Throws Error if an image does not exist or the list is
+/// empty.
 BNTT_API Signal keep_images(const Signal& signal, std::span<const int64_t> images);
 
 }  // namespace bntt

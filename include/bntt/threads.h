@@ -4,8 +4,8 @@
 
 namespace bntt {
 
-/// How many threads compute what the calling thread starts; 0 means one per available core. Results
-/// do not depend on it. Throws Error for less than 0 and for more than 1024.
+/// The number of threads that compute what the calling thread starts; 0 means one per available
+/// core. Results do not depend on it. Throws Error for less than 0 and for more than 1024.
 BNTT_API void set_threads(int count);
 BNTT_API int threads();
 

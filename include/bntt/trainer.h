@@ -19,10 +19,10 @@
 
 namespace bntt {
 
-/// How a Trainer trains.
+/// Options of a Trainer.
 struct TrainerOptions {
   int64_t epochs = 10;
-  int64_t batch = 32;  ///< samples per step; the rest of an epoch that fills no batch is dropped
+  int64_t batch = 32;  ///< samples per step; an incomplete batch at the end of an epoch is dropped
   LossOptions loss;
   OptimizerOptions optimizer;
   LearningRateOptions learning_rate;
@@ -35,7 +35,7 @@ struct StepProgress {
   int64_t epochs = 0;
   int64_t batch = 0;  ///< done in this epoch
   int64_t batches = 0;
-  int64_t step = 0;  ///< done in all
+  int64_t step = 0;  ///< done in total
   int64_t steps = 0;
   double learning_rate = 0.0;
   LossSums sums;  ///< of this step's batch, before the step
@@ -48,8 +48,8 @@ struct EpochProgress {
   LossSums sums;  ///< of all batches of the epoch
 };
 
-/// Functions that a Trainer calls, in the thread that runs it; all optional. What they throw leaves
-/// Trainer::run.
+/// Functions that a Trainer calls, on the thread that runs it; all optional. Their exceptions
+/// propagate out of Trainer::run.
 struct TrainerCallbacks {
   std::function<void(const StepProgress&)> step;
   std::function<void(const EpochProgress&)> epoch;
@@ -65,12 +65,12 @@ class BNTT_API TrainingDiverged : public Error {
   using Error::Error;
 };
 
-/// Trains a network on samples of the caller's. The order of the samples, their spikes and dropout
-/// follow from `input.seed`: the same samples and options give the same network, for any number of
-/// threads. One thread at a time may use a trainer.
+/// Trains a network on the caller's samples. The order of the samples, their spikes and dropout are
+/// determined by `input.seed`: the same samples and options give the same network, for any number
+/// of threads. Only one thread at a time may use a trainer.
 class BNTT_API Trainer {
  public:
-  /// The network may be a new or a trained one. Throws Error for options out of range, and for an
+  /// The network may be new or already trained. Throws Error for options out of range, and for an
   /// input that does not fit the network.
   Trainer(Network network, InputSpec input, TrainerOptions options);
   Trainer(Trainer&&) noexcept;
@@ -81,14 +81,14 @@ class BNTT_API Trainer {
   int64_t epochs_done() const;
   int64_t steps_done() const;
 
-  /// Trains to the last epoch, or until a callback says stop; a second call continues from there.
-  /// Throws Error for samples that do not fit the network, do not fill one batch, or are not as
-  /// many as in the call before; TrainingDiverged when a number is no longer finite. After an
-  /// exception from a callback or from the samples training can be continued.
+  /// Trains to the last epoch, or until a callback stops it; a second call continues from there.
+  /// Throws Error for samples that do not fit the network, do not fill one batch, or differ in
+  /// number from the previous call; TrainingDiverged if a number is no longer finite. After an
+  /// exception from a callback or from the samples, training can be continued.
   TrainEnd run(Samples& samples, const TrainerCallbacks& callbacks = {});
 
-  /// A copy of the network so far as a model, to predict with and to save. The card's input is the
-  /// trainer's, and so is the number of epochs; the rest is taken as it is given.
+  /// A copy of the network so far as a model, to predict with and to save. The card's input and
+  /// number of epochs are set by the trainer; the rest is used as given.
   Model model(ModelCard card = {}) const;
 
  private:

@@ -6,7 +6,7 @@
 
 namespace bntt {
 
-/// Of the library that runs, such as "0.1.0".
+/// Version of the running library, such as "0.1.0".
 BNTT_API std::string_view version();
 
 }  // namespace bntt

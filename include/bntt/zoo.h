@@ -9,7 +9,7 @@
 
 namespace bntt {
 
-/// What the networks of the zoo leave to choose.
+/// The options that the networks of the zoo share.
 struct ZooOptions {
   MapShape input = {3, 32, 32};
   int64_t classes = 10;
@@ -22,11 +22,11 @@ struct ZooOptions {
   NormSpec readout_norm = {.kind = "none"};
   bool divide_by_steps = true;
   float readout_leak = 1.0F;
-  bool readout_leak_newest = false;   ///< see Readout, as the next
-  bool readout_leak_gradient = true;  ///< false: forward only
+  bool readout_leak_newest = false;   ///< see Readout, also for the next
+  bool readout_leak_gradient = true;  ///< false: the leak acts only in the forward pass
   int64_t readout_votes = 1;
-  /// Above 0, every average pool has neurons of its own, without leak and with this threshold: its
-  /// output is spikes again.
+  /// Above 0, every average pool has neurons of its own, without leak and with this threshold, so
+  /// that its output is spikes again.
   float pool_threshold = 0.0F;
   bool zero_residual = false;  ///< the last norm of every residual block starts with gain 0
 };
@@ -35,28 +35,32 @@ BNTT_API NetworkSpec vgg5(const ZooOptions& options);
 BNTT_API NetworkSpec vgg9(const ZooOptions& options);
 BNTT_API NetworkSpec vgg11(const ZooOptions& options);
 BNTT_API NetworkSpec vgg16(const ZooOptions& options);
-/// Rathi et al. (2020): without the fifth pool.
+/// VGG16 of Rathi et al. (2020), without the fifth pool.
 BNTT_API NetworkSpec rathi_vgg16(const ZooOptions& options);
 BNTT_API NetworkSpec cao_net(const ZooOptions& options);
 BNTT_API NetworkSpec dvs_net(const ZooOptions& options);
-/// Wu's: five convolutions and three fully connected stages, all with bias; the last one votes.
+/// CIFARNet of Wu et al.: five convolutions and three fully connected stages, all with bias; the
+/// last one votes.
 BNTT_API NetworkSpec cifarnet(const ZooOptions& options);
-/// That of PLIF: six convolutions, max pools, and two fully connected stages, the last one votes.
+/// The network of PLIF: six convolutions, max pools, and two fully connected stages; the last one
+/// votes.
 BNTT_API NetworkSpec plif_net(const ZooOptions& options);
-/// VGG9 as the authors of TEBN have it: its fully connected stage has no neurons.
+/// VGG9 in the form of TEBN's authors: its fully connected stage has no neurons.
 BNTT_API NetworkSpec tebn_vgg9(const ZooOptions& options);
 
-/// tdBN's and TET's: blocks of 128, 256 and 512 channels, whose shortcut joins before the neurons.
+/// ResNet-19 of tdBN and TET: blocks of 128, 256 and 512 channels, whose shortcut joins before the
+/// neurons.
 BNTT_API NetworkSpec resnet19(const ZooOptions& options);
-/// He's 16/32/64 form with 1x1 shortcuts; the conversion papers take it with norm `none`.
+/// ResNet-20 of He et al. with 16, 32 and 64 channels and 1x1 shortcuts; the conversion papers use
+/// it with norm `none`.
 BNTT_API NetworkSpec resnet20(const ZooOptions& options);
-/// For 32x32 images: the spikes of a block and of its shortcut are added up after firing.
+/// For 32x32 images: the spikes of a block and of its shortcut are added after firing.
 BNTT_API NetworkSpec sew_resnet18(const ZooOptions& options);
-/// For 32x32 images: a real-valued current runs through the network, and neurons read it.
+/// For 32x32 images: a real-valued current passes through the whole network, and neurons read it.
 BNTT_API NetworkSpec ms_resnet18(const ZooOptions& options);
 
 BNTT_API std::vector<std::string> zoo_names();
-/// Throws Error for an unknown name, with the nearest known one.
+/// Throws Error for an unknown name and suggests the nearest known one.
 BNTT_API NetworkSpec zoo_network(std::string_view name, const ZooOptions& options);
 
 }  // namespace bntt

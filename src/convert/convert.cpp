@@ -21,10 +21,10 @@ bool leaves_pixels(const ChannelStatistics& statistics) {
 }
 
 /// One call of convert.
-class Converting {
+class ConversionRun {
  public:
-  Converting(const Network& ann, const EncoderSpec& encoder, const ConversionImages& images,
-             const ConversionOptions& options, const std::string& origin)
+  ConversionRun(const Network& ann, const EncoderSpec& encoder, const ConversionImages& images,
+                const ConversionOptions& options, const std::string& origin)
       : method_(conversion_method(options.method)),
         options_(options),
         images_(images),
@@ -199,7 +199,7 @@ class Converting {
 
 Conversion convert(const Network& ann, const EncoderSpec& encoder, const ConversionImages& images,
                    const ConversionOptions& options, const std::string& origin) {
-  return Converting(ann, encoder, images, options, origin).run();
+  return ConversionRun(ann, encoder, images, options, origin).run();
 }
 
 }  // namespace bntt

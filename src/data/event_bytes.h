@@ -19,9 +19,9 @@ inline uint32_t little_endian32(const uint8_t* bytes) {
 
 /// Undoes the wrap-around of a counter with this many bits: each step is taken the shorter way
 /// around, so that small backward steps, which cameras do make, stay small.
-class Unwrapped {
+class UnwrappedCounter {
  public:
-  explicit Unwrapped(int bits) : circle_(int64_t{1} << bits) {}
+  explicit UnwrappedCounter(int bits) : circle_(int64_t{1} << bits) {}
 
   int64_t operator()(int64_t counter) {
     int64_t step = (counter - last_) % circle_;

@@ -55,7 +55,7 @@ std::vector<Event> parse_aedat2(std::span<const uint8_t> bytes, const std::strin
   }
   std::vector<Event> events;
   events.reserve(data.size() / kEventBytes);
-  Unwrapped time(32);
+  UnwrappedCounter time(32);
   for (std::size_t i = 0; i < data.size(); i += kEventBytes) {
     const uint32_t address = big_endian32(data.data() + i);
     const int64_t time_us = time(big_endian32(data.data() + i + 4));
@@ -155,7 +155,7 @@ std::vector<Event> parse_nmnist(std::span<const uint8_t> bytes, const std::strin
   }
   std::vector<Event> events;
   events.reserve(bytes.size() / kEventBytes);
-  Unwrapped time(23);
+  UnwrappedCounter time(23);
   int64_t overflow_us = 0;
   for (std::size_t i = 0; i < bytes.size(); i += kEventBytes) {
     const uint8_t* event = bytes.data() + i;

@@ -206,7 +206,7 @@ class Evt3State {
 
   const std::string& origin_;
   std::vector<Event>& events_;
-  Unwrapped unwrapped_high_{12};
+  UnwrappedCounter unwrapped_high_{12};
   bool timed_ = false;
   int64_t high_ = 0;  ///< in units of 4096 microseconds
   int64_t low_us_ = 0;
@@ -231,7 +231,7 @@ std::vector<Event> decode_evt2(std::span<const uint8_t> bytes, std::size_t begin
   };
   expect_whole(bytes, begin, kWordBytes, origin);
   std::vector<Event> events;
-  Unwrapped unwrapped_high(28);
+  UnwrappedCounter unwrapped_high(28);
   std::optional<int64_t> high;  // in units of 64 microseconds
   for (std::size_t place = begin; place < bytes.size(); place += kWordBytes) {
     const uint32_t word = little_endian32(bytes.data() + place);
@@ -361,7 +361,7 @@ Recording parse_dat(std::span<const uint8_t> bytes, const std::string& origin) {
   const std::size_t begin = header.end + 2;
   expect_whole(bytes, begin, kEventBytes, origin);
   recording.events.reserve((bytes.size() - begin) / kEventBytes);
-  Unwrapped time(32);
+  UnwrappedCounter time(32);
   for (std::size_t place = begin; place < bytes.size(); place += kEventBytes) {
     const uint32_t pixel = little_endian32(bytes.data() + place + 4);
     const uint32_t polarity = pixel >> 28;

@@ -60,9 +60,9 @@ Json answers_of(const OpenRun& run, const Inference& inference) {
 }
 
 /// Computes one result, and records whether it was stopped.
-class Measuring {
+class Measurement {
  public:
-  Measuring(OpenRun& run, const Measure& measure, const MeasureProgress& progress)
+  Measurement(OpenRun& run, const Measure& measure, const MeasureProgress& progress)
       : run_(run), measure_(measure), progress_(progress) {}
 
   std::optional<Json> result() {
@@ -135,7 +135,7 @@ OpenRunOptions open_options(const Measure& measure, const RunConfig& config) {
 
 std::optional<Json> run_measure(OpenRun& run, const Measure& measure,
                                 const MeasureProgress& progress) {
-  return Measuring(run, measure, progress).result();
+  return Measurement(run, measure, progress).result();
 }
 
 double passes_of(const Measure& measure) {

@@ -25,12 +25,12 @@ dnnl::stream& this_threads_stream() {
 }
 
 // oneDNN fixes a primitive's thread count when the primitive is created.
-class SingleThreaded {
+class SingleThreadScope {
  public:
-  SingleThreaded() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
-  ~SingleThreaded() { omp_set_num_threads(before_); }
-  SingleThreaded(const SingleThreaded&) = delete;
-  SingleThreaded& operator=(const SingleThreaded&) = delete;
+  SingleThreadScope() : before_(omp_get_max_threads()) { omp_set_num_threads(1); }
+  ~SingleThreadScope() { omp_set_num_threads(before_); }
+  SingleThreadScope(const SingleThreadScope&) = delete;
+  SingleThreadScope& operator=(const SingleThreadScope&) = delete;
 
  private:
   int before_;
@@ -73,7 +73,7 @@ struct DenseConvolution::Primitives {
   dnnl::reorder pack_forward, pack_input, unpack_weights;
 
   Primitives(const MapShape& map, int64_t channels, int64_t frames, const ConvGeometry& geometry) {
-    const SingleThreaded guard;
+    const SingleThreadScope guard;
     const auto f32 = memory::data_type::f32;
     const auto nhwc = memory::format_tag::nhwc;
     const auto any = memory::format_tag::any;

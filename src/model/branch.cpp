@@ -248,12 +248,13 @@ NormTrace Branch::evaluated_norm(int64_t steps, int64_t first, const BranchNumbe
   return trace;
 }
 
-Branch::Evaluated Branch::evaluate(const Signal& input, int64_t first, const BranchNumbers& numbers,
-                                   Buffer<float>& constant_current) const {
+Branch::Evaluation Branch::evaluate(const Signal& input, int64_t first,
+                                    const BranchNumbers& numbers,
+                                    Buffer<float>& constant_current) const {
   const kernels::NeuronShape shape = shape_of(input);
   const bool constant = is_constant(input);
   PhaseTimer timer(stage_name_, StagePhase::synapse_forward);
-  Evaluated result;
+  Evaluation result;
   Written written{.moments = {.split = row_split(shape)}};
   if (!constant || constant_current.empty()) {
     written = write_currents(input, *numbers.prepared, {.moments = norm_->per_image()});

@@ -51,15 +51,15 @@ class Branch {
 
   /// The affine map of steps from local step `first` on, in evaluation; not for per-image norms.
   NormTrace evaluated_norm(int64_t steps, int64_t first, const BranchNumbers& numbers) const;
-  struct Evaluated {
+  struct Evaluation {
     NormTrace norm;
     kernels::Currents currents;  // in `own`, or in the constant current
     Buffer<float> own;
   };
   /// A window in evaluation. A constant current is stored in `constant_current`, or read from it if
   /// already there.
-  Evaluated evaluate(const Signal& input, int64_t first, const BranchNumbers& numbers,
-                     Buffer<float>& constant_current) const;
+  Evaluation evaluate(const Signal& input, int64_t first, const BranchNumbers& numbers,
+                      Buffer<float>& constant_current) const;
 
   struct Gradients {
     std::span<Parameter> synapse;

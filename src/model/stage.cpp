@@ -163,7 +163,7 @@ Signal Stage::work(const Inputs& inputs, int64_t first, const StageNumbers& numb
                    Buffer<float>& carry, std::vector<Buffer<float>>& constant_currents) const {
   if (takes_rows(inputs)) return work_by_rows(inputs, first, numbers, carry);
   const kernels::NeuronShape shape = branches_.front().shape_of(*inputs.front());
-  std::vector<Branch::Evaluated> evaluated;
+  std::vector<Branch::Evaluation> evaluated;
   std::vector<NormalisedCurrent> currents;
   evaluated.reserve(branches_.size());
   for (std::size_t b = 0; b < branches_.size(); ++b) {

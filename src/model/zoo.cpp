@@ -128,9 +128,9 @@ SynapseSpec conv(int64_t channels, int64_t kernel, int64_t stride) {
 }
 
 /// Builds a residual network block by block; the arrangement of the blocks is the same in all.
-class Residual {
+class ResidualBuilder {
  public:
-  explicit Residual(const ZooOptions& options) : with(options) {}
+  explicit ResidualBuilder(const ZooOptions& options) : with(options) {}
 
   const ZooParts with;
 
@@ -166,10 +166,10 @@ class Residual {
 
 /// neurons(norm(conv3(neurons(norm(conv3 i)))) + shortcut): the shortcut is i itself, or norm(conv1
 /// i) if the map changes.
-void add_basic_blocks(Residual& net, std::initializer_list<BlockGroup> groups,
+void add_basic_blocks(ResidualBuilder& net, std::initializer_list<BlockGroup> groups,
                       int64_t stem_channels) {
   std::string before = "stem";
-  Residual::for_each_block(
+  ResidualBuilder::for_each_block(
       groups, stem_channels,
       [&](const std::string& name, int64_t channels, int64_t stride, bool changes) {
         const int64_t outputs = net.with.scaled(channels);
@@ -193,7 +193,7 @@ void add_basic_blocks(Residual& net, std::initializer_list<BlockGroup> groups,
 }  // namespace
 
 NetworkSpec resnet19(const ZooOptions& options) {
-  Residual net(options);
+  ResidualBuilder net(options);
   net.add("stem", {{.synapse = conv(net.with.scaled(64), 3, 1), .norm = net.with.norm()}});
   add_basic_blocks(net, {{3, 128}, {3, 256}, {2, 512}}, 64);
   net.add(kGlobalPool);
@@ -207,7 +207,7 @@ NetworkSpec resnet19(const ZooOptions& options) {
 }
 
 NetworkSpec resnet20(const ZooOptions& options) {
-  Residual net(options);
+  ResidualBuilder net(options);
   net.add("stem", {{.synapse = conv(net.with.scaled(16), 3, 1), .norm = net.with.norm()}});
   add_basic_blocks(net, {{3, 16}, {3, 32}, {3, 64}}, 16);
   net.add(kGlobalPool);
@@ -217,10 +217,10 @@ NetworkSpec resnet20(const ZooOptions& options) {
 // o = neurons(norm(conv3(neurons(norm(conv3 i))))) + i: spikes are added after firing. If the map
 // changes, the shortcut is a stage of its own.
 NetworkSpec sew_resnet18(const ZooOptions& options) {
-  Residual net(options);
+  ResidualBuilder net(options);
   net.add("stem", {{.synapse = conv(net.with.scaled(64), 3, 1), .norm = net.with.norm()}});
   Sources before = {"stem"};
-  Residual::for_each_block(
+  ResidualBuilder::for_each_block(
       {{2, 64}, {2, 128}, {2, 256}, {2, 512}}, 64,
       [&](const std::string& name, int64_t channels, int64_t stride, bool changes) {
         const int64_t outputs = net.with.scaled(channels);
@@ -246,12 +246,12 @@ NetworkSpec sew_resnet18(const ZooOptions& options) {
 // c' = c + norm(conv3(neurons(norm(conv3(neurons(c)))))): a current runs through the network, and
 // neurons read it. Stages without neurons hold it.
 NetworkSpec ms_resnet18(const ZooOptions& options) {
-  Residual net(options);
+  ResidualBuilder net(options);
   const NeuronSpec none{.kind = "none"};
   const NormSpec no_norm{.kind = "none"};
   net.add("stem", {{.synapse = conv(net.with.scaled(64), 3, 1), .norm = net.with.norm()}}, none);
   std::string current = "stem";
-  Residual::for_each_block(
+  ResidualBuilder::for_each_block(
       {{2, 64}, {2, 128}, {2, 256}, {2, 512}}, 64,
       [&](const std::string& name, int64_t channels, int64_t stride, bool changes) {
         const int64_t outputs = net.with.scaled(channels);

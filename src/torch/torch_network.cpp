@@ -12,18 +12,18 @@ namespace bntt {
 namespace {
 
 /// A stage of any kind in the general form; pools are not stages.
-struct Described {
+struct StageDescription {
   std::string name;
   std::vector<BranchSpec> branches;
   NeuronSpec neuron;
 };
 
-Described describe(const Conv3x3& conv) {
+StageDescription describe(const Conv3x3& conv) {
   const SynapseSpec synapse{.outputs = conv.channels, .kernel = 3, .stride = 1, .padding = 1};
   return {.branches = {{.synapse = synapse, .norm = conv.norm}}, .neuron = conv.neuron};
 }
 
-Described describe(const Conv& conv) {
+StageDescription describe(const Conv& conv) {
   const SynapseSpec synapse{.outputs = conv.channels,
                             .kernel = conv.kernel,
                             .stride = conv.stride,
@@ -32,17 +32,17 @@ Described describe(const Conv& conv) {
   return {.branches = {{.synapse = synapse, .norm = conv.norm}}, .neuron = conv.neuron};
 }
 
-Described describe(const Dense& dense) {
+StageDescription describe(const Dense& dense) {
   const SynapseSpec synapse{
       .kind = SynapseKind::dense, .outputs = dense.features, .bias = dense.bias};
   return {.branches = {{.synapse = synapse, .norm = dense.norm}}, .neuron = dense.neuron};
 }
 
-Described describe(const BranchedStage& stage) {
+StageDescription describe(const BranchedStage& stage) {
   return {.name = stage.name, .branches = stage.branches, .neuron = stage.neuron};
 }
 
-Described describe(const Readout& readout) {
+StageDescription describe(const Readout& readout) {
   const SynapseSpec synapse{
       .kind = readout.synapse, .outputs = readout.classes * readout.votes, .bias = readout.bias};
   return {.branches = {{.source = readout.source, .synapse = synapse, .norm = readout.norm}}};
@@ -100,7 +100,7 @@ TorchNetwork::TorchNetwork(const NetworkSpec& spec, const TorchOptions& options)
           if constexpr (kIsPool<Kind>) {
             pools.push_back(pool_of(kind));
           } else {
-            const Described described = describe(kind);
+            const StageDescription described = describe(kind);
             Stage stage{.name = described.name, .neuron = described.neuron};
             if constexpr (std::is_same_v<Kind, Readout>) {
               stage.readout = true;

@@ -10,7 +10,7 @@
 
 namespace bntt {
 
-/// Pixels of an event camera's sensor; 0x0: not known.
+/// Pixels of an event camera's sensor; 0x0: unknown.
 struct SensorSize {
   int64_t width = 0;
   int64_t height = 0;
@@ -19,29 +19,30 @@ struct SensorSize {
   bool operator==(const SensorSize&) const = default;
 };
 
-/// One change of brightness that a pixel of an event camera saw, in the camera's own coordinates.
+/// One change of brightness seen by a pixel of an event camera, in the camera's own coordinates.
 struct Event {
-  int64_t time_us = 0;  ///< wrap-around of the file's counter undone
+  int64_t time_us = 0;  ///< without the wrap-around of the file's counter
   int16_t x = 0;
   int16_t y = 0;
   bool on = false;  ///< brighter
   bool operator==(const Event&) const = default;
 };
 
-/// Events, and the sensor that they come from.
+/// Events, and the sensor that recorded them.
 struct Recording {
   SensorSize sensor;
   std::vector<Event> events;
 };
 
-/// AEDAT 2.0 and 3.1, EVT 2.0 and 3.0 (.raw), .dat, or N-MNIST's layout (.bin). `sensor` is for
-/// files that do not say theirs. y counts from the top. Throws Error, beginning with the file's
-/// name.
+/// Reads AEDAT 2.0 and 3.1, EVT 2.0 and 3.0 (.raw), .dat, or N-MNIST's layout (.bin). `sensor` is
+/// for files that do not state theirs. y counts from the top. Throws an Error that begins with the
+/// file's name.
 BNTT_API Recording read_recording(const std::filesystem::path& file, const SensorSize& sensor = {});
 
-/// A recording as one sample of a network that reads maps of this shape, such as
-/// model.network().spec().input: events of each interval counted, [frame, y, x, polarity]. Throws
-/// Error for a shape that is not square with two channels, and for a recording without events.
+/// A recording as one sample for a network that reads maps of this shape, such as
+/// model.network().spec().input: the events of each interval are counted, [frame, y, x, polarity].
+/// Throws Error for a shape that is not square with two channels, and for a recording without
+/// events.
 BNTT_API Batch frames_of(const Recording& recording, const MapShape& shape,
                          const FrameOptions& options);
 

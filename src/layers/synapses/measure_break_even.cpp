@@ -42,14 +42,14 @@ double seconds_of(const Work& work) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
 }
 
-struct Timed {
+struct WalkTiming {
   double density;
   double seconds;
 };
 
 /// The density at which the line through two timings of the walk reaches the dense time; within
 /// [0.01, 4], since densities after a 2x2 pool go up to 4.
-double meeting_point(const Timed& sparse, const Timed& denser, double dense_seconds) {
+double meeting_point(const WalkTiming& sparse, const WalkTiming& denser, double dense_seconds) {
   const double slope =
       std::max((denser.seconds - sparse.seconds) / (denser.density - sparse.density), 1e-12);
   return std::clamp(sparse.density + (dense_seconds - sparse.seconds) / slope, 0.01, 4.0);
@@ -61,8 +61,8 @@ template <typename Walk, typename Dense>
 float meeting_point_of(const double (&densities)[2], const Walk& walk, const Dense& dense) {
   constexpr int kRounds = 10;
   constexpr double kNever = std::numeric_limits<double>::infinity();
-  Timed sparse{densities[0], kNever};
-  Timed denser{densities[1], kNever};
+  WalkTiming sparse{densities[0], kNever};
+  WalkTiming denser{densities[1], kNever};
   double dense_seconds = kNever;
   for (int round = 0; round < kRounds; ++round) {
     sparse.seconds = std::min(sparse.seconds, seconds_of([&] { walk(0); }));
