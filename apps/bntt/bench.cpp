@@ -7,6 +7,7 @@
 #include "base/threads.h"
 #include "bench/compare.h"
 #include "bench/our_engine.h"
+#include "bench_gate.h"
 #include "bench_report.h"
 #include "command.h"
 #include "kernels/kernel_set.h"
@@ -79,6 +80,27 @@ int run_bench(const BenchArguments& arguments, bench::Kind kind) {
     print_report(report);
   }
   return kDone;
+}
+
+struct GateArguments {
+  std::string file;
+  std::string previous;
+  std::string data;
+  int threads = 0;
+};
+
+int run_gate(const GateArguments& arguments) {
+  set_threads(arguments.threads);
+  bench::Options options{.workload = {.data = arguments.data},
+                         .threads = threads(),
+                         .own_program = std::filesystem::read_symlink("/proc/self/exe"),
+                         .previous_program = arguments.previous};
+  if (!arguments.previous.empty() && !std::filesystem::is_regular_file(arguments.previous)) {
+    fail("--previous: {} is missing, expected another bntt program", arguments.previous);
+  }
+  const std::filesystem::path torch = options.own_program.parent_path() / kTorchProgram;
+  if (std::filesystem::exists(torch)) options.torch_program = torch;
+  return run_gate(std::filesystem::path(arguments.file), options);
 }
 
 int serve_job(const std::string& job) {
@@ -160,10 +182,31 @@ void add_kind(CLI::App& bench_command, Action& action, bench::Kind kind,
 void add_bench(CLI::App& app, Action& action) {
   auto* command =
       app.add_subcommand("bench", "Time training, inference or kernels, alone or against LibTorch");
-  command->require_subcommand(1);
+  auto gate = std::make_shared<GateArguments>();
+  auto* gate_file = command->add_option(
+      "--gate", gate->file,
+      "compare speed with the ratios recorded in this TOML file; exit code 1 if one is lost");
+  command->add_option("--previous", gate->previous, "another bntt program, timed in turn")
+      ->needs(gate_file);
+  command->add_option("--data", gate->data, "directory of CIFAR-10 or MNIST, for --gate")
+      ->needs(gate_file);
+  command->add_option("--threads", gate->threads, "for --gate; 0: one per core")
+      ->needs(gate_file)
+      ->check(not_negative());
+  command->require_subcommand(0, 1);
   command->footer(
       "Example:\n  bntt bench train --data DIR --density 0.25,0.02 --against torch --json\n"
+      "  bntt bench --gate benchmarks/gate.toml --data DIR --previous OLD/bntt\n"
       "Each part has its own --help.");
+  command->callback([command, gate, &action] {
+    if (!command->get_subcommands().empty()) {
+      if (!gate->file.empty()) fail("--gate takes no further command, expected it alone");
+      return;
+    }
+    if (gate->file.empty())
+      fail("bench: expected --gate FILE or one of train, infer, kernels, break-even");
+    action = [gate] { return run_gate(*gate); };
+  });
   add_kind(*command, action, bench::Kind::train, {32},
            "Time training steps: encoding, forward, loss, backward, SGD",
            "bntt bench train --model vgg9 --data DIR --density 0.05 --against torch");

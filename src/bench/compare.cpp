@@ -24,22 +24,24 @@ struct Files {
   SharedFile images;
 };
 
+enum class Engine { ours, previous, torch };
+
 /// A worker and its answers so far.
 class Contender {
  public:
-  Contender(const Options& options, const Files& files, Job job, bool torch, double limit)
+  Contender(const Options& options, const Files& files, Job job, Engine engine, double limit)
       : limit_(limit) {
     job.network = kNetworkFile;
     job.images = kImagesFile;
     timing_.images = images_per_unit(job.kind, job.batch);
     WorkerCommand command{.network = &files.network, .images = &files.images};
-    if (torch) {
+    if (engine == Engine::torch) {
       timing_.variant = describe(job.torch, job.kind);
       command.program = options.torch_program;
       command.arguments = {to_json(job)};
       command.default_waiting = true;
     } else {
-      command.program = options.own_program;
+      command.program = engine == Engine::previous ? options.previous_program : options.own_program;
       command.arguments = {"bench", "worker", to_json(job)};
     }
     process_ = std::make_unique<WorkerProcess>(command);
@@ -138,7 +140,7 @@ class TorchChoice {
     Chosen chosen{.why_none = "too slow here"};
     for (const TorchVariant& variant : variants_of(job.kind, precision)) {
       job.torch = variant;
-      Contender contender(options_, files, job, true, limit_seconds);
+      Contender contender(options_, files, job, Engine::torch, limit_seconds);
       contender.time_unit();
       const std::optional<Timing> timing = contender.finish();
       if (!timing) continue;
@@ -172,17 +174,24 @@ Result compare_at(const Options& options, const Files& files, const Job& job, in
     if (!chosen.variant) return std::nullopt;
     Job torch_job = job;
     torch_job.torch = *chosen.variant;
-    contenders.push_back(std::make_unique<Contender>(options, files, torch_job, true,
+    contenders.push_back(std::make_unique<Contender>(options, files, torch_job, Engine::torch,
                                                      torch.limit(files, job, precision)));
     return contenders.size() - 1;
   };
-  contenders.push_back(std::make_unique<Contender>(options, files, job, false, kNoLimit));
+  contenders.push_back(std::make_unique<Contender>(options, files, job, Engine::ours, kNoLimit));
+  std::optional<std::size_t> previous;
+  if (!options.previous_program.empty()) {
+    previous = contenders.size();
+    contenders.push_back(
+        std::make_unique<Contender>(options, files, job, Engine::previous, kNoLimit));
+  }
   if (!options.torch_program.empty()) {
     fp32 = add_torch(Precision::fp32);
     bf16 = add_torch(Precision::mixed);
   }
   alternate(contenders, options.repeats);
   take_report(result, *contenders.front());
+  if (previous) result.previous = contenders[*previous]->finish();
   if (fp32) result.torch_fp32 = contenders[*fp32]->finish();
   if (bf16) result.torch_bf16 = contenders[*bf16]->finish();
   return result;
@@ -214,7 +223,8 @@ std::vector<Result> measure_scaling(const Options& options) {
                   .batch = scaled.batch,
                   .threads = scaled.threads,
                   .precision = options.precision};
-    contenders.push_back(std::make_unique<Contender>(options, *files.back(), job, false, kNoLimit));
+    contenders.push_back(
+        std::make_unique<Contender>(options, *files.back(), job, Engine::ours, kNoLimit));
     results.push_back({.kind = options.kind,
                        .wanted_density = density,
                        .batch = scaled.batch,

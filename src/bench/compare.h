@@ -25,6 +25,7 @@ struct Options {
   std::filesystem::path own_program;  ///< runs OurEngine for the arguments "bench worker JOB"
   std::filesystem::path
       torch_program;  ///< runs LibTorch for the argument JOB; empty: no comparison
+  std::filesystem::path previous_program;  ///< another bntt to time in turn; empty: none
   std::function<void(const std::string&)> note = [](const std::string&) {};
 };
 
@@ -48,6 +49,7 @@ struct Result {
   int64_t steps = 0;
   int64_t threads = 0;
   Timing ours;
+  std::optional<Timing> previous;  ///< of Options::previous_program
   std::optional<Timing> torch_fp32;
   std::optional<Timing> torch_bf16;
   std::string no_bf16;  ///< why there is no bf16 timing

@@ -155,5 +155,49 @@ TEST_F(Bench, WrongOptions) {
   EXPECT_THAT(refused({"bench", "kernels", "--filter", "abacus"}), HasSubstr("no kernel"));
 }
 
+class BenchGate : public Bench {
+ protected:
+  /// A gate of one tiny case, whose recorded ratio to another program is `previous`.
+  std::string gate(const std::string& previous) const {
+    write_text(
+        "gate.toml",
+        "repeats = 1\n[[case]]\nmodel = \"vgg5\"\nwidth = 0.1\nsteps = 3\nbatch = 4\n" + previous);
+    return path("gate.toml");
+  }
+  ProcessEnd pass(const std::string& file) const {
+    return run_bntt(
+        {"bench", "--gate", file, "--data", data().string(), "--previous", BNTT_PROGRAM});
+  }
+};
+
+// The recorded ratios are far from what can be measured: no clock decides these tests.
+TEST_F(BenchGate, HoldsWhereTheRecordedRatioIsReached) {
+  const ProcessEnd end = pass(gate("previous = 0.0001"));
+  EXPECT_EQ(end.exit_code, 0) << end.error;
+  EXPECT_THAT(end.out, AllOf(HasSubstr("passed"), HasSubstr("1 ratios hold within 5 %, 0 do not")));
+}
+
+TEST_F(BenchGate, FailsBelowTheRecordedRatio) {
+  const ProcessEnd end = pass(gate("previous = 10000.0"));
+  EXPECT_EQ(end.exit_code, 1) << end.error;
+  EXPECT_THAT(end.out,
+              AllOf(HasSubstr("TOO SLOW"), HasSubstr("0 ratios hold within 5 %, 1 do not")));
+}
+
+TEST_F(BenchGate, SaysWhatItCannotMeasure) {
+  const std::string out =
+      succeed({"bench", "--gate", gate("previous = 1.0"), "--data", data().string()});
+  EXPECT_THAT(out, HasSubstr("no --previous PROGRAM"));
+}
+
+TEST_F(BenchGate, RefusesFilesAndProgramsThatAreNoGate) {
+  EXPECT_THAT(refused({"bench", "--gate", gate("speed = 2.0")}), HasSubstr("speed"));
+  write_text("empty.toml", "margin = 0.1\n");
+  EXPECT_THAT(refused({"bench", "--gate", path("empty.toml")}), HasSubstr("at least one [[case]]"));
+  EXPECT_THAT(refused({"bench", "--gate", gate("previous = 1.0"), "--previous", path("none")}),
+              HasSubstr("expected another bntt program"));
+  EXPECT_THAT(refused({"bench"}), HasSubstr("expected --gate FILE or one of train"));
+}
+
 }  // namespace
 }  // namespace bntt
