@@ -54,7 +54,7 @@ panels.push({
   id: "density",
   section: "Learning",
   title: "The network becomes sparse",
-  note: "Share of neuron-steps that fire, in training batches. Weight decay pulls γ down wherever the loss does not hold it.",
+  note: "Share of neuron-steps that fire, in training batches. Weight decay reduces γ wherever the loss does not counteract it.",
   has: (run) => run.learning.steps[0]?.density.length > 0,
   draw(body, run) {
     const { steps } = run.learning;
