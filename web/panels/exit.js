@@ -82,13 +82,13 @@ panels.push({
     control.querySelector("output").textContent = exact(row.threshold);
     const lossBound = ({ exit_step: steps, validation_loss_bound: bound }) => (isNumber(bound) && steps < full.exit_step
       ? `; costs at most ${fixed(bound, 2)} ${confidenceText(run)}` : "");
-    const share = (value, of) => (isNumber(value) && isNumber(of) && of > 0 ? `${fixed((100 * value) / of, 0)} % of a full run` : null);
+    const share = (value, of) => (isNumber(value) && isNumber(of) && of > 0 ? `${fixed((100 * value) / of, 0)} % of the total for all steps` : null);
     slot(body, "numbers", "div", { class: "numbers" }).replaceChildren(
       numberCard("Accuracy", fixed(row.accuracy, 2), "%", `${points(row.accuracy - full.accuracy)}${lossBound(row)}`),
       numberCard("Steps", whole(row.exit_step), `of ${run.network.steps}`, index === run.exit.proposed ? "proposed" : null),
       numberCard("Energy", ...energyParts(row.energy_pj), share(row.energy_pj, full.energy_pj)),
       numberCard("Time per image", significant(row.ms_per_image), "ms", share(row.ms_per_image, full.ms_per_image)),
-      numberCard("Synapse work", fixed(100 * row.synapse_work, 0), "%", "of a full run"),
+      numberCard("Synapse work", fixed(100 * row.synapse_work, 0), "%", "of the total for all steps"),
       numberCard("Spikes", ...countParts(row.spikes_per_image), share(row.spikes_per_image, full.spikes_per_image)),
     );
     slot(body, "told", "p", { class: "told" }).textContent = proposalText(run);
