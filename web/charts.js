@@ -1,4 +1,4 @@
-// Chart.js draws; this says how our charts look, and shades a part of one.
+// How our charts look: defaults for Chart.js, and plugins that shade a region and label bars.
 "use strict";
 
 // `region`: {from, to, colour, label}, in values of the x scale, painted under the data.
@@ -23,7 +23,7 @@ const regionPlugin = {
   },
 };
 
-// `barValues`: a function from value to text, written over each bar.
+// `barValues`: {text}, a function from value to the text above each bar.
 const barValuesPlugin = {
   id: "barValues",
   afterDatasetsDraw(chart, _, options) {
@@ -65,7 +65,7 @@ const axis = (title, more = {}) => {
 const stepAxis = (title, last) =>
   axis(title, { type: "linear", min: 1, max: Math.max(2, last), ticks: { precision: 0, stepSize: last <= 12 ? 1 : undefined } });
 
-// Training steps end where they end; a tick there would run into its neighbour.
+// Drops the last tick if it is closer to its neighbour than the others are: their labels would overlap.
 const trainingAxis = () => axis("training step", {
   type: "linear", bounds: "data", min: 0,
   afterBuildTicks: (scale) => {
@@ -76,7 +76,7 @@ const trainingAxis = () => axis("training step", {
   },
 });
 
-// Ticks of a logarithmic scale: 1, 2, 5 of each power of ten, over many of them the powers alone.
+// Ticks of a logarithmic scale: 1, 2 and 5 times each power of ten; only the powers if there are many.
 function logTick(value) {
   const digit = Number(value.toExponential()[0]);
   const even = Math.abs(value / 10 ** Math.floor(Math.log10(value) + 1e-9) - digit) < 1e-6;
@@ -91,7 +91,7 @@ const histogramSteps = (low, high, values) => {
   return [...edges, { x: high, y: values[values.length - 1] }];
 };
 
-// A chart in `body`, or the one that is there already with new data.
+// Draws a chart in `body`, or updates the existing one with new data.
 function chart(body, name, { type, data, scales, plugins = {}, tall = false, description, ...more }) {
   const holder = slot(body, name, "div", { class: tall ? "plot tall" : "plot" });
   const options = {

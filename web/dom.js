@@ -1,5 +1,5 @@
-// Elements are made here and nowhere else. Text goes in as text nodes only, so that no name or value of a
-// run can become markup; a picture must be a PNG of our own making.
+// All elements are created here. Text is only inserted as text nodes, so that no name or value of a run can become
+// markup; a picture must be a PNG data URI, as the report writes them.
 "use strict";
 
 function element(tag, options = {}, ...children) {
@@ -15,7 +15,7 @@ function element(tag, options = {}, ...children) {
   return made;
 }
 
-// The child of `parent` with this name, made at the first call: panels are drawn again when data changes.
+// The child of `parent` with this name, created by the first call: panels are redrawn when data changes.
 function slot(parent, name, tag = "div", options = {}) {
   const found = [...parent.children].find((child) => child.dataset.slot === name);
   if (found) return found;
@@ -37,7 +37,7 @@ function numberCard(label, value, unit, detail) {
     detail ? element("div", { class: "detail" }, detail) : null);
 }
 
-// `rows`: arrays of cells, the first one heads the row; `marks` gives a row its class.
+// `rows`: arrays of cells, of which the first is the row's heading; `marks`: the CSS class of each row.
 function table(heads, rows, { className = "", marks = [] } = {}) {
   const head = heads.length
     ? element("thead", {}, element("tr", {}, heads.map((text) => element("th", { scope: "col" }, text))))
@@ -48,7 +48,7 @@ function table(heads, rows, { className = "", marks = [] } = {}) {
   return scroller(element("table", { class: className }, head, body));
 }
 
-// A wide table scrolls inside its card, and shows at which sides there is more of it.
+// A wide table scrolls inside its card; its edges show where there is more to scroll to.
 function scroller(content) {
   const inner = element("div", { class: "scroll", tabindex: "0" }, content);
   const frame = element("div", { class: "scroll-frame" }, inner);
@@ -61,7 +61,7 @@ function scroller(content) {
   return frame;
 }
 
-// A table whose columns after the first are all of one width, of `cell` em at least.
+// A table whose columns after the first all have the same width, at least `cell` em.
 function evenTable(heads, rows, cell) {
   const made = table(heads, rows, { className: "matrix" });
   made.querySelector("table").style.minWidth = `${9 + cell * (heads.length - 1)}em`;

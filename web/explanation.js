@@ -1,4 +1,4 @@
-// What fired when, for one sample: the page of `bntt predict --explain` and of its `--live`.
+// Which neurons fired when, for one sample: the page of `bntt predict --explain` and of `bntt predict --live`.
 "use strict";
 
 const stageColour = (index, all) => sequential(all > 1 ? index / (all - 1) : 0.2);
@@ -20,8 +20,8 @@ function explanationCard(grid, id, title, note, wide = false) {
 }
 
 function drawAnswers(grid, told) {
-  const body = explanationCard(grid, "answers", "What it takes the sample for",
-    "Probability of the classes that are the likeliest at the end, after each time step.");
+  const body = explanationCard(grid, "answers", "Probability of each class",
+    "After each time step, for the classes that are the most likely at the end.");
   chart(body, "answers", {
     type: "line",
     description: "probability of each class against time step",
@@ -35,7 +35,7 @@ function drawAnswers(grid, told) {
 }
 
 function drawFiring(grid, told) {
-  const body = explanationCard(grid, "firing", "Spikes of each layer and time step", "How many neurons fire for this sample.");
+  const body = explanationCard(grid, "firing", "Spikes of each layer and time step", "Number of neurons that fire for this sample.");
   chart(body, "firing", {
     type: "line",
     description: "spikes of each layer against time step",
@@ -50,13 +50,13 @@ function drawFiring(grid, told) {
 
 function drawStages(grid, told) {
   const body = explanationCard(grid, "firing-where", "Where it fires",
-    "Spikes of all channels of a layer, added up from the first step on; white is the layer's busiest place. Of a layer without a map: a row for each step, a column for each neuron.", true);
+    "Spikes of a layer, summed over its channels and over the steps so far; white is where the layer fires most. For a layer without a map: one row per step, one column per neuron.", true);
   slot(body, "stages", "div", { class: "samples" }).replaceChildren(...told.stages.map((stage) => {
     const all = stage.spikes_per_step.reduce((sum, value) => sum + value, 0);
     return element("div", {},
       element("h4", {}, `${stage.name}: ${counted(all, "spikes")} of ${counted(stage.neurons, "neurons")}`),
       stage.maps ? pictureStrip(stage.maps) : null,
-      stage.raster ? picture(stage.raster.image, `spikes of ${stage.raster.neurons} neurons, a row for each step`) : null);
+      stage.raster ? picture(stage.raster.image, `spikes of ${stage.raster.neurons} neurons, one row per step`) : null);
   }));
 }
 
@@ -69,7 +69,7 @@ function drawExplanation(parent, told) {
     ...told.answers.map((answer) => numberCard(answer.name, fixed(100 * answer.probabilities[answer.probabilities.length - 1], 1), "%")),
     numberCard("Spikes", whole(spikes), ""));
   const grid = slot(slot(parent, "section", "section", { id: "section-sample" }), "grid", "div", { class: "grid" });
-  const seen = explanationCard(grid, "seen", "What the network sees", "The sample in the network's size, and its spikes or events added up from the first step on.", true);
+  const seen = explanationCard(grid, "seen", "What the network sees", "The sample in the network's size, and its spikes or events accumulated over the steps so far.", true);
   slot(seen, "strip").replaceChildren(pictureStrip(told.input,
     element("figure", {}, picture(told.picture, told.name), element("figcaption", {}, "sample"))));
   drawAnswers(grid, told);

@@ -1,4 +1,4 @@
-// Numbers as people read them. Whatever is not a finite number becomes a dash: metrics come from files.
+// Formats numbers for reading. Metrics come from files, so anything that is not a finite number becomes a dash.
 "use strict";
 
 const kDash = "–";
@@ -10,7 +10,7 @@ const points = (value) =>
 const whole = (value) =>
   isNumber(value) ? Math.round(value).toString().replace(/\B(?=(\d{3})+$)/g, ",") : kDash;
 
-// 3 significant digits without an exponent where that is readable.
+// 3 significant digits, without an exponent where that stays readable.
 function significant(value, digits = 3) {
   if (!isNumber(value)) return kDash;
   if (value === 0) return "0";
@@ -23,7 +23,7 @@ function significant(value, digits = 3) {
 // `words` in the plural: "1 image", "2 images".
 const counted = (value, words) => `${whole(value)} ${value === 1 ? words.slice(0, -1) : words}`;
 
-// A threshold as it was chosen: one digit less may be another exit.
+// A threshold with all its digits: rounding it further could give another exit step.
 const exact = (value) => (isNumber(value) ? String(Number(value.toPrecision(6))) : kDash);
 
 const scaled = (value, units) => {
@@ -39,6 +39,6 @@ const energyParts = (picojoules) =>
 const energy = (picojoules) => energyParts(picojoules).join(" ").trim();
 const countParts = (value) => scaled(value, [[1e9, "G"], [1e6, "M"], [1e3, "k"], [1, ""]]);
 const count = (value) => countParts(value).join(" ").trim();
-// `ratio`: how many times less than something else; below 1 it is more.
+// `ratio`: how many times less than a reference; a ratio below 1 means more than the reference.
 const lessParts = (ratio) => (ratio >= 1 ? [significant(ratio), "× less"] : [significant(1 / ratio), "× as much"]);
 const times = (value) => (isNumber(value) ? `${significant(value)}×` : kDash);

@@ -1,4 +1,4 @@
-// While `bntt report --follow` or `bntt predict --live` serves the page: asks for news, and says when the program is gone.
+// While `bntt report --follow` or `bntt predict --live` serves the page: polls for new data, and shows when the program has ended.
 "use strict";
 
 function follow(show) {
@@ -28,7 +28,7 @@ function follow(show) {
         pause = next.explanation ? kPauseOfSamples : kPauseOfRuns;
       }
     } catch {
-      tell("bntt has ended; this is the last state", true);
+      tell("bntt has ended; this page shows the last state", true);
     }
     setTimeout(ask, pause);
   };

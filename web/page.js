@@ -51,7 +51,7 @@ function drawRun(run) {
 
 const sectionId = (name) => `section-${name.toLowerCase().replace(/[^a-z]+/g, "-")}`;
 
-// A link to every section that is there.
+// A link to every section on the page.
 function drawContents() {
   const heads = [...document.querySelectorAll("main section")].filter((section) => section.querySelector("h2"));
   document.getElementById("contents").replaceChildren(...heads.map((section) =>

@@ -1,4 +1,4 @@
-// Layers have a sequential palette, first to last; runs, which have no order, a categorical one.
+// Layers, which are ordered, have a sequential palette; runs, which are not, a categorical one.
 "use strict";
 
 const kLayerStops = {

@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
     const std::string message = error.what_without_backtrace();
     answer_error("LibTorch: " + message.substr(0, message.find('\n')));
   } catch (const std::bad_alloc&) {
-    answer_error("the machine has not enough memory for this");
+    answer_error("there is not enough memory for this");
   }
   return 2;
 }

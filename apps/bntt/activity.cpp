@@ -76,7 +76,9 @@ void print_thresholds(const ActivityStudy& study) {
     }
     fmt::print("\n");
   }
-  fmt::print("left: mean neglected, as in the paper; right: mean subtracted\n");
+  fmt::print(
+      "left: ignoring the mean current, as in the paper; right: with the mean current "
+      "subtracted\n");
 }
 
 void print_study(const ActivityStudy& study) {
@@ -104,15 +106,19 @@ int activity(const ActivityCommandArguments& arguments) {
 
 void add_activity(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand(
-      "activity", "Spikes, gamma, membranes and effective thresholds of a run, step by step");
+      "activity",
+      "Measure spikes, gamma, membranes and effective thresholds of a run at each step");
   auto arguments = std::make_shared<ActivityCommandArguments>();
   add_analysis_options(*command, *arguments);
-  command->add_option("--exit-threshold", arguments->exit_threshold, "of the exit region")
+  command
+      ->add_option("--exit-threshold", arguments->exit_threshold,
+                   "gamma threshold that marks the exit region")
       ->check(not_negative());
-  command->add_option("--bins", arguments->bins, "of the histograms")->check(CLI::Range(1, 10000));
+  command->add_option("--bins", arguments->bins, "bins of each histogram")
+      ->check(CLI::Range(1, 10000));
   command
       ->add_option("--detail-images", arguments->detail_images,
-                   "images for membranes and effective thresholds; 0: none")
+                   "number of images for membranes and effective thresholds; 0: none")
       ->check(not_negative());
   command->footer("Example:\n  bntt activity runs/demo --limit 1000 --json");
   command->callback(

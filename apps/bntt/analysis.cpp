@@ -12,11 +12,12 @@ namespace bntt::cli {
 void add_analysis_options(CLI::App& command, AnalysisArguments& arguments) {
   command.add_option("run", arguments.run, "directory of the run")->required();
   command.add_option("--data", arguments.data, "directory of the data set");
-  command.add_option("--weights", arguments.weights, "best (by validation) or last")
+  command.add_option("--weights", arguments.weights, "best (highest validation accuracy) or last")
       ->check(CLI::IsMember({"best", "last"}));
   command.add_option("--limit", arguments.limit, "use the first N images")->check(not_negative());
-  command.add_option("--seed", arguments.seed, "of the input spikes; default: the run's");
-  command.add_option("--threads", arguments.threads, "0: one per core")->check(not_negative());
+  command.add_option("--seed", arguments.seed, "seed of the input spikes; default: the run's");
+  command.add_option("--threads", arguments.threads, "number of threads; 0: one per core")
+      ->check(not_negative());
   add_cache_option(command, arguments.cache);
   command.add_flag("--json", arguments.json, "print JSON");
 }
@@ -40,7 +41,7 @@ std::string energy_comparison(double ratio) {
 void prepare_output(const std::filesystem::path& file) {
   namespace fs = std::filesystem;
   if (fs::is_directory(file)) {
-    fail("{}: is a directory, expected the name of a file to write", file.string());
+    fail("{}: is a directory, expected a file to write", file.string());
   }
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   std::error_code error;
@@ -50,7 +51,7 @@ void prepare_output(const std::filesystem::path& file) {
          error ? error.message() : "a file has that name");
   }
   if (access(folder.c_str(), W_OK | X_OK) != 0) {
-    fail("{}: the folder {} may not be written to", file.string(), folder.string());
+    fail("{}: the folder {} is not writable", file.string(), folder.string());
   }
 }
 

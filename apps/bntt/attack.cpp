@@ -57,7 +57,7 @@ int attack(const AttackArguments& arguments) {
                             .draws = arguments.draws,
                             .pgd_steps = arguments.pgd_steps};
   if (options.noise.empty() && options.fgsm.empty() && options.pgd.empty()) {
-    fail("attack: no attack was named, expected --noise, --fgsm or --pgd");
+    fail("attack: no attack was given, expected --noise, --fgsm or --pgd");
   }
   OpenRun run = open_for_analysis(arguments);
   options.clip_events = run.config.data.clip;
@@ -72,8 +72,8 @@ int attack(const AttackArguments& arguments) {
 }  // namespace
 
 void add_attack(CLI::App& app, Action& action) {
-  auto* command =
-      app.add_subcommand("attack", "Accuracy under noise and under gradient-based attacks");
+  auto* command = app.add_subcommand(
+      "attack", "Measure the accuracy under noise and under gradient-based attacks");
   auto arguments = std::make_shared<AttackArguments>();
   add_analysis_options(*command, *arguments);
   const auto add_strengths = [&](const char* option, std::vector<std::string>& values,
@@ -81,13 +81,13 @@ void add_attack(CLI::App& app, Action& action) {
     command->add_option(option, values, help)->delimiter(',');
   };
   add_strengths("--noise", arguments->noise,
-                "standard deviations of Gaussian noise on 0..1 pixels; of event recordings the "
-                "shares of events, 0 to 1, that are removed and as many added at random places");
+                "standard deviations of Gaussian noise on pixels in 0..1; for event recordings the "
+                "shares of events, 0 to 1, that are removed and added again at random places");
   add_strengths("--fgsm", arguments->fgsm, "epsilons of the fast gradient sign method");
   add_strengths("--pgd", arguments->pgd, "epsilons of projected gradient descent");
-  command->add_option("--draws", arguments->draws, "encodings that a gradient is averaged over")
+  command->add_option("--draws", arguments->draws, "number of encodings to average a gradient over")
       ->check(CLI::Range(1, 10000));
-  command->add_option("--pgd-steps", arguments->pgd_steps, "gradient steps of --pgd")
+  command->add_option("--pgd-steps", arguments->pgd_steps, "number of gradient steps of --pgd")
       ->check(CLI::Range(1, 10000));
   command->footer(
       "Example:\n  bntt attack runs/demo --noise 0.1,0.2 --fgsm 2/255,8/255 --limit 1000");

@@ -35,7 +35,8 @@ std::filesystem::path torch_program(const std::filesystem::path& own) {
   std::filesystem::path program = own.parent_path() / kTorchProgram;
   if (!std::filesystem::exists(program)) {
     fail(
-        "--against torch: {} is missing, expected beside bntt: configure with -DBNTT_TORCH=ON and "
+        "--against torch: {} is missing, expected in the directory of bntt: configure with "
+        "-DBNTT_TORCH=ON and "
         "build the target {}",
         program.string(), kTorchProgram);
   }
@@ -71,7 +72,8 @@ int run_bench(const BenchArguments& arguments, bench::Kind kind) {
     };
   }
   if (options.precision == Precision::bf16 && options.note && !kernels::kernels().bf16.native) {
-    options.note("this processor multiplies no bf16 (AVX512_BF16): it is emulated, and slow");
+    options.note(
+        "this processor has no bf16 multiplication (AVX512_BF16): it is emulated, which is slow");
   }
   const bench::Report report = bench::compare(options);
   if (arguments.json) {
@@ -111,57 +113,60 @@ int serve_job(const std::string& job) {
   } catch (const Error& error) {
     bench::answer_error(error.what());
   } catch (const std::bad_alloc&) {
-    bench::answer_error("the machine has not enough memory for this");
+    bench::answer_error("there is not enough memory for this");
   }
   return kBadInput;
 }
 
 void add_workload_options(CLI::App& command, BenchArguments& arguments) {
   auto* run = command.add_option("--run", arguments.workload.run,
-                                 "time a run's network instead of a fresh one");
+                                 "time the network of a run instead of an untrained one");
   command.add_option("--model", arguments.workload.model, "network of the zoo")
       ->capture_default_str()
       ->excludes(run);
-  command.add_option("--width", arguments.workload.width, "multiplies its channels")
+  command.add_option("--width", arguments.workload.width, "factor on its channel counts")
       ->capture_default_str()
       ->excludes(run);
-  command.add_option("--steps", arguments.workload.steps, "time steps")
+  command.add_option("--steps", arguments.workload.steps, "number of time steps")
       ->capture_default_str()
       ->check(CLI::Range(1, 4096))
       ->excludes(run);
   command
       .add_option("--break-even", arguments.break_even,
-                  "where spikes become dense: by the formula, or timed on this machine")
+                  "where the density at which convolutions become dense comes from: the formula, "
+                  "or timing on this machine")
       ->capture_default_str()
       ->check(CLI::IsMember(names_of<BreakEvenSource>()))
       ->excludes(run);
   command.add_option("--data", arguments.workload.data,
-                     "directory of CIFAR-10 or MNIST; default: Fashion-MNIST if it is installed, "
-                     "else noise of CIFAR-10's size");
-  command.add_option("--batch", arguments.batches, "images at once; several: 1,64")
+                     "directory of CIFAR-10 or MNIST; default: Fashion-MNIST if installed, "
+                     "otherwise noise of CIFAR-10's size");
+  command.add_option("--batch", arguments.batches, "batch sizes, such as 1,64")
       ->capture_default_str()
       ->delimiter(',')
       ->check(CLI::Range(1, 65536));
   command
       .add_option("--density", arguments.densities,
-                  "shares of neuron-steps that fire, reached by scaling gamma")
+                  "shares of neuron-steps that should fire; gamma is scaled to reach them")
       ->capture_default_str()
       ->delimiter(',')
       ->check(CLI::Range(0.0001, 0.9999));
-  command.add_option("--repeats", arguments.repeats, "timed units of work")
+  command.add_option("--repeats", arguments.repeats, "how often to time each batch")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
-  command.add_option("--against", arguments.against, "torch: time LibTorch in turn with bntt")
+  command
+      .add_option("--against", arguments.against, "torch: also time LibTorch, in turn with bntt")
       ->check(CLI::IsMember({"torch"}));
   command
       .add_option("--precision", arguments.precision,
-                  "of training: fp32, mixed or bf16; inference always computes in fp32")
+                  "precision of training: fp32, mixed or bf16; inference always uses fp32")
       ->capture_default_str()
       ->check(CLI::IsMember({"fp32", "mixed", "bf16"}));
-  command.add_option("--threads", arguments.threads, "0: one per core")->check(not_negative());
+  command.add_option("--threads", arguments.threads, "number of threads; 0: one per core")
+      ->check(not_negative());
   command
       .add_flag("--scaling", arguments.scaling,
-                "also with one thread, twice the steps and twice the batch")
+                "also time one thread, twice the steps and twice the batch")
       ->excludes(run);
   command.add_flag("--json", arguments.json, "print JSON");
 }
@@ -197,21 +202,22 @@ void add_bench(CLI::App& app, Action& action) {
   command->footer(
       "Example:\n  bntt bench train --data DIR --density 0.25,0.02 --against torch --json\n"
       "  bntt bench --gate benchmarks/gate.toml --data DIR --previous OLD/bntt\n"
-      "Each part has its own --help.");
+      "Run bntt bench PART --help for the options of a part.");
   command->callback([command, gate, &action] {
     if (!command->get_subcommands().empty()) {
       if (!gate->file.empty()) fail("--gate takes no further command, expected it alone");
       return;
     }
-    if (gate->file.empty())
+    if (gate->file.empty()) {
       fail("bench: expected --gate FILE or one of train, infer, kernels, break-even");
+    }
     action = [gate] { return run_gate(*gate); };
   });
   add_kind(*command, action, bench::Kind::train, {32},
            "Time training steps: encoding, forward, loss, backward, SGD",
            "bntt bench train --model vgg9 --data DIR --density 0.05 --against torch");
   add_kind(*command, action, bench::Kind::infer, {1, 64},
-           "Time inference: latency of single images, images per second of batches",
+           "Time inference: latency of single images, throughput of batches",
            "bntt bench infer --run runs/narrow --density 0.05,0.02 --json");
 
   add_bench_kernels(*command, action);

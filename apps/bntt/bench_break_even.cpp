@@ -67,23 +67,25 @@ int time_shapes(const BreakEvenArguments& arguments) {
 }  // namespace
 
 void add_bench_break_even(CLI::App& bench_command, Action& action) {
-  auto* command = bench_command.add_subcommand(
-      "break-even", "Time where spikes become dense, beside the formula, for many shapes");
+  auto* command =
+      bench_command.add_subcommand("break-even",
+                                   "Time the density above which dense convolutions are faster, "
+                                   "for many shapes, and print the formula's value beside it");
   auto arguments = std::make_shared<BreakEvenArguments>();
   command->add_option("--model", arguments->models, "networks of the zoo")
       ->capture_default_str()
       ->delimiter(',');
-  command->add_option("--width", arguments->widths, "multiply their channels")
+  command->add_option("--width", arguments->widths, "factors on their channel counts")
       ->capture_default_str()
       ->delimiter(',');
-  command->add_option("--repeats", arguments->repeats, "the median of so many")
+  command->add_option("--repeats", arguments->repeats, "number of timings to take the median of")
       ->capture_default_str()
       ->check(CLI::Range(1, 1000));
-  command->add_option("--threads", arguments->threads, "0: one per core")
+  command->add_option("--threads", arguments->threads, "number of threads; 0: one per core")
       ->check(CLI::NonNegativeNumber);
   command->footer(
       "Example:\n  BNTT_KERNELS=avx2 bntt bench break-even --model vgg9 --width 0.5,1\n"
-      "scripts/fit-break-even makes the formula's coefficients of it.");
+      "scripts/fit-break-even fits the formula's coefficients to this output.");
   command->callback(
       [arguments, &action] { action = [arguments] { return time_shapes(*arguments); }; });
 }

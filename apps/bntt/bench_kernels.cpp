@@ -119,14 +119,19 @@ Buffer<SpikeWord> random_spikes(int64_t pixels, int64_t channels, double density
 
 void add_bench_kernels(CLI::App& bench_command, Action& action) {
   auto* command = bench_command.add_subcommand(
-      "kernels", "Time single kernels at VGG9's shapes, for every instruction set of this machine");
+      "kernels", "Time single kernels on VGG9's shapes, for every instruction set of this machine");
   auto arguments = std::make_shared<KernelArguments>();
-  command->add_option("--density", arguments->densities, "of the spike convolutions")
+  command
+      ->add_option("--density", arguments->densities,
+                   "densities of the input of spike convolutions")
       ->capture_default_str()
       ->delimiter(',')
       ->check(CLI::Range(0.0001, 0.9999));
-  command->add_option("--filter", arguments->filter, "regular expression of the names wanted");
-  command->add_option("--threads", arguments->threads, "of what runs in parallel by itself; 0: all")
+  command->add_option("--filter", arguments->filter,
+                      "regular expression; only kernels whose names match are timed");
+  command
+      ->add_option("--threads", arguments->threads,
+                   "number of threads for kernels that run in parallel; 0: one per core")
       ->check(not_negative());
   command->add_flag("--json", arguments->json, "print JSON");
   command->footer("Example:\n  bntt bench kernels --filter 'walk.*avx2' --density 0.05");

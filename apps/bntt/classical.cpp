@@ -36,8 +36,8 @@ std::string dataset_of(const ClassicalArguments& arguments) {
   std::string found = recognised_recordings(arguments.data);
   if (found.empty()) {
     fail(
-        "{}: is not recognised as nmnist, dvs-cifar10 or dvs-gesture, expected --dataset with the "
-        "name of a data set of event recordings, such as event-folder",
+        "{}: is not recognised as nmnist, dvs-cifar10 or dvs-gesture: name the data set with "
+        "--dataset, such as --dataset event-folder",
         arguments.data);
   }
   return found;
@@ -137,17 +137,20 @@ void add_classical(CLI::App& app, Action& action) {
       ->required();
   command->add_option("--data", arguments->data, "directory of the data set")->required();
   command->add_option("--dataset", arguments->dataset,
-                      "name of the data set; default: recognised by its folders");
+                      "name of the data set; default: recognised from its folders");
   command->add_option("--out", arguments->out, "directory of the run")->required();
   command
-      ->add_option("--set", arguments->settings,
-                   "change one setting, as hats.cell=10 (repeatable; docs/classical.md has them)")
+      ->add_option(
+          "--set", arguments->settings,
+          "change one setting, such as hats.cell=10 (repeatable; docs/classical.md lists them)")
       ->allow_extra_args(false);
   command->add_option("--limit-train", arguments->limit_train,
-                      "use the first N training recordings");
-  command->add_option("--limit-test", arguments->limit_test, "use the first N test recordings");
-  command->add_option("--seed", arguments->seed, "of random prototypes and of the classifier");
-  command->add_option("--threads", arguments->threads, "0: one per core")->check(not_negative());
+                      "use only the first N training recordings");
+  command->add_option("--limit-test", arguments->limit_test,
+                      "use only the first N test recordings");
+  command->add_option("--seed", arguments->seed, "seed of random prototypes and of the classifier");
+  command->add_option("--threads", arguments->threads, "number of threads; 0: one per core")
+      ->check(not_negative());
   command->add_flag("--json", arguments->json, "print JSON");
   command->footer(
       "Example:\n  bntt classical hats --data DIR --out runs/hats\n"

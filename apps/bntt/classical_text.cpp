@@ -11,7 +11,7 @@ namespace {
 
 std::string scores_text(const ClassicalResult& result) {
   std::string text = fmt::format(
-      "test      {} of {} recordings right, accuracy {:.2f} %, mean over the classes {:.2f} %\n",
+      "test      {} of {} recordings correct, accuracy {:.2f} %, mean over classes {:.2f} %\n",
       result.right, result.data.test, result.accuracy, result.class_balanced);
   const int64_t unanswered =
       std::accumulate(result.unanswered.begin(), result.unanswered.end(), int64_t{0});
@@ -43,8 +43,8 @@ std::string classical_text(const ClassicalRun& run) {
       "{}x{}\n",
       data.name, data.train, data.validation, data.test, data.classes.size(), data.sensor_width,
       data.sensor_height);
-  text += fmt::format("features  {}: {}; {:.0f} not 0 in a recording\n", result.features.count,
-                      result.features.text, result.features.mean_nonzero);
+  text += fmt::format("features  {}: {}; {:.0f} of them nonzero in a recording on average\n",
+                      result.features.count, result.features.text, result.features.mean_nonzero);
   text += scores_text(result);
   if (result.published) {
     text += fmt::format("published {:.1f} %: {}\n", result.published->accuracy,
@@ -52,12 +52,12 @@ std::string classical_text(const ClassicalRun& run) {
   }
   for (const std::string& note : result.notes) text += fmt::format("note      {}\n", note);
   text += fmt::format("\n{:<28} {:>10} {:>10} {:>12} {:>12}\n", "processor time", "recordings",
-                      "events", "ms to read", "ms of work");
+                      "events", "ms to read", "ms to compute");
   for (const PassTimes& pass : run.times.passes) {
     text += fmt::format("{:<28} {:>10} {:>10} {:>12.3f} {:>12.3f}\n", pass.what, pass.recordings,
                         pass.events, pass.reading_ms, pass.work_ms);
   }
-  text += fmt::format("{:.1f} s in all with {} {}\n", run.times.seconds, run.times.threads,
+  text += fmt::format("{:.1f} s in total with {} {}\n", run.times.seconds, run.times.threads,
                       run.times.threads == 1 ? "thread" : "threads");
   return text;
 }

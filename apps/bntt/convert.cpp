@@ -56,7 +56,8 @@ void print(const Conversion& conversion, const ConvertArguments& arguments) {
     fmt::print("  thresholds times {:<5g} {:6.2f} % of validation images\n", point.threshold_scale,
                point.accuracy);
   }
-  fmt::print("  {:<8} {:>10}  {}\n", "stage", "threshold", "activation of one spike per step");
+  fmt::print("  {:<8} {:>10}  {}\n", "stage", "threshold",
+             "activation that one spike per step stands for");
   for (const ConvertedStage& stage : conversion.stages) {
     fmt::print("  {:<8} {:>10.4f}  {:.4f}\n", stage.name, stage.threshold, stage.scale);
   }
@@ -106,7 +107,7 @@ int convert_run(ConvertArguments arguments) {
 }  // namespace
 
 void add_convert(CLI::App& app, Action& action) {
-  auto* command = app.add_subcommand("convert", "Make a spiking network of a trained ANN");
+  auto* command = app.add_subcommand("convert", "Convert a trained ANN into a spiking network");
   auto arguments = std::make_shared<ConvertArguments>();
   ConversionOptions& options = arguments->options;
   std::string methods = "one of";
@@ -124,40 +125,42 @@ void add_convert(CLI::App& app, Action& action) {
       ->capture_default_str();
   command
       ->add_option("--calibration-steps", options.calibration_steps,
-                   "time steps of the search for thresholds; 0: as --steps")
+                   "time steps used to find the thresholds; 0: as many as --steps")
       ->check(not_negative());
   command
       ->add_option("--calibration-images", options.calibration_images,
-                   "training images that thresholds are found with, and validation images of a "
-                   "sweep")
+                   "number of training images used to find the thresholds, and of validation "
+                   "images used by --sweep")
       ->check(positive())
       ->capture_default_str();
   command->add_option("--percentile", options.percentile,
-                      "of activations or weighted inputs, which stands for the largest; default: "
-                      "100, rueckauer 99.9");
+                      "percentile of activations or weighted inputs to use instead of the maximum; "
+                      "default: 100, for rueckauer 99.9");
   auto* scale = command->add_option("--threshold-scale", options.threshold_scale,
-                                    "multiplies every threshold; default: 1");
+                                    "factor on every threshold; default: 1");
   command
-      ->add_option("--sweep", options.sweep,
-                   "instead of it: takes the best of these on validation images, as 1,0.9,0.8")
+      ->add_option(
+          "--sweep", options.sweep,
+          "try these factors instead and keep the best on validation images, such as 1,0.9,0.8")
       ->delimiter(',')
       ->excludes(scale);
   command
-      ->add_flag("--scaled-search", options.scaled_search,
-                 "spike-norm and rmp: earlier thresholds are scaled while later ones are searched")
+      ->add_flag(
+          "--scaled-search", options.scaled_search,
+          "spike-norm and rmp: scale the earlier thresholds already while the later ones are found")
       ->needs(scale);
   command->add_option("--reset", arguments->reset, "soft or hard; default: the method's")
       ->check(CLI::IsMember({"soft", "hard"}));
   command->add_option("--encoder", arguments->encoder,
                       "direct, poisson-signed or poisson-unsigned; default: the method's");
-  command->add_option("--threads", arguments->threads, "0: one per core")->check(not_negative());
+  command->add_option("--threads", arguments->threads, "number of threads; 0: one per core")
+      ->check(not_negative());
   add_cache_option(*command, arguments->cache);
   command->add_flag("--json", arguments->json, "print JSON");
   command->footer(
       "Example:\n  bntt convert runs/ann --method rmp --steps 200 --sweep 1,0.9,0.8 --out "
       "runs/rmp\n  "
-      "bntt eval runs/rmp --at-steps 10,20,50,100,200\nwhere runs/ann is, for one, of\n  bntt "
-      "train "
+      "bntt eval runs/rmp --at-steps 10,20,50,100,200\nTo train an ANN for runs/ann:\n  bntt train "
       "--preset ann-fashion-mnist --out runs/ann");
   command->callback(
       [arguments, &action] { action = [arguments] { return convert_run(*arguments); }; });

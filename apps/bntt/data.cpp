@@ -3,7 +3,7 @@
 namespace bntt::cli {
 
 void add_data(CLI::App& app, Action& action) {
-  auto* command = app.add_subcommand("data", "Get, check and look at data sets");
+  auto* command = app.add_subcommand("data", "Download, check and show data sets");
   command->require_subcommand(1);
   add_data_get(*command, action);
   add_data_check(*command, action);
@@ -12,7 +12,7 @@ void add_data(CLI::App& app, Action& action) {
       "Example:\n  bntt data get cifar10 data/cifar10\n"
       "  bntt data check cifar10 data/cifar10\n"
       "  bntt data show cifar10 data/cifar10 --out cifar10.png\n"
-      "Each of them has its own --help with an example.");
+      "Run bntt data get --help, check --help or show --help for their options.");
 }
 
 }  // namespace bntt::cli

@@ -77,12 +77,12 @@ int check(const CheckArguments& arguments) {
 
 void add_data_check(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand(
-      "check",
-      "Read every file of a data set and list all that is wrong; exit code 2 if anything is");
+      "check", "Read every file of a data set and list what is wrong; exit code 2 if anything is");
   auto arguments = std::make_shared<CheckArguments>();
-  command->add_option("name", arguments->name, "of the data set")->required();
-  command->add_option("directory", arguments->directory, "where it is")->required();
-  command->add_option("--threads", arguments->threads, "0: one per core")->check(not_negative());
+  command->add_option("name", arguments->name, "name of the data set")->required();
+  command->add_option("directory", arguments->directory, "directory of the data set")->required();
+  command->add_option("--threads", arguments->threads, "number of threads; 0: one per core")
+      ->check(not_negative());
   command->add_flag("--json", arguments->json, "print JSON");
   add_sensor_options(*command, arguments->sensor);
   command->footer(

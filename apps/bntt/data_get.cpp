@@ -73,7 +73,7 @@ class GetBar {
 };
 
 std::string sentence(const GotFile& file) {
-  if (file.already_there) return file.name + ": was there already";
+  if (file.already_there) return file.name + ": already there";
   std::string text = file.name + ": ";
   text += file.bytes == 0 ? "verified" : fmt::format("{} fetched", megabytes(file.bytes));
   if (file.resumed_from != 0) {
@@ -81,7 +81,7 @@ std::string sentence(const GotFile& file) {
   }
   if (file.unpacked_files != 0) text += fmt::format(", {} files unpacked", file.unpacked_files);
   if (file.recorded) {
-    text += fmt::format("; no checksum is published, so {} keeps this one's: {} {}",
+    text += fmt::format("; its publisher gives no checksum, so {} records this one: {} {}",
                         kRecordedChecksums, digest_name(file.recorded->kind), file.recorded->hex);
   }
   return text;
@@ -101,7 +101,7 @@ int get(const GetArguments& arguments) {
   const GetResult result = get_dataset(source, arguments.directory, options);
   for (const GotFile& file : result.files) progress.line(sentence(file));
   if (result.stopped) {
-    progress.line("stopped; the same command goes on from here");
+    progress.line("stopped; run the same command again to continue");
     return kInterrupted;
   }
   if (!source.page.empty()) progress.line("terms and description: " + source.page);
@@ -111,25 +111,24 @@ int get(const GetArguments& arguments) {
 }  // namespace
 
 void add_data_get(CLI::App& app, Action& action) {
-  auto* command = app.add_subcommand(
-      "get",
-      "Fetch a data set from its official place, verify and unpack it; goes on where an "
-      "interrupted one stopped");
+  auto* command = app.add_subcommand("get",
+                                     "Download a data set from its official source, verify and "
+                                     "unpack it; continue an interrupted download");
   auto arguments = std::make_shared<GetArguments>();
   command
       ->add_option("name", arguments->name,
                    fmt::format("one of {}", fmt::join(source_names(), ", ")))
       ->required();
-  command->add_option("directory", arguments->directory, "where to put it")->required();
+  command->add_option("directory", arguments->directory, "directory to put it in")->required();
   command->add_option("--from", arguments->from,
-                      "URL of a mirror that holds the same files under the same names");
+                      "URL of a mirror with the same files under the same names");
   command->add_option("--sources", arguments->sources,
-                      "TOML file that describes a place of your own, see docs/getting-data.md");
+                      "TOML file that describes a source of your own, see docs/getting-data.md");
   command->add_flag("--keep-archives", arguments->keep_archives,
-                    "keep archives after they have been unpacked");
+                    "keep archives after unpacking them");
   command
       ->add_option("--attempts", arguments->attempts,
-                   "connections in a row without a new byte before giving up")
+                   "give up after this many connections in a row without a new byte")
       ->check(positive());
   command->footer(
       "Example:\n  bntt data get cifar10 data/cifar10\n"

@@ -10,17 +10,22 @@ namespace bntt::cli {
 
 void add_cache_option(CLI::App& command, CacheArguments& arguments) {
   command.add_option("--cache", arguments.directory,
-                     "directory for decoded samples, or none; default: $XDG_CACHE_HOME/bntt or "
+                     "directory that caches decoded samples, or none for no cache; default: "
+                     "$XDG_CACHE_HOME/bntt or "
                      "~/.cache/bntt");
 }
 
 void add_sensor_options(CLI::App& command, SensorSize& sensor) {
   const auto side = CLI::Range(int64_t{1}, kLargestSensorSide);
   command
-      .add_option("--sensor-width", sensor.width,
-                  "pixels of the camera, of event-folder; default: as the recordings say")
+      .add_option(
+          "--sensor-width", sensor.width,
+          "width of the camera's sensor in pixels, for event-folder; default: from the recordings")
       ->check(side);
-  command.add_option("--sensor-height", sensor.height, "likewise")->check(side);
+  command
+      .add_option("--sensor-height", sensor.height,
+                  "height of the camera's sensor in pixels, for event-folder")
+      ->check(side);
 }
 
 std::filesystem::path cache_directory(const CacheArguments& arguments) {
@@ -55,8 +60,8 @@ DatasetSplits open_run_data(const RunConfig& config, const std::string& director
   DatasetSplits splits = open_dataset(config.data.name, directory, options);
   if (cut > 0) {
     fmt::print(stderr,
-               "warning: {} recordings last longer than the network's {} bins of {} microseconds "
-               "and are cut, the longest lasts {}\n",
+               "warning: {} recordings are longer than the network's {} bins of {} microseconds "
+               "and are cut off; the longest lasts {}\n",
                cut, options.events.frames, options.events.bin_us, longest);
   }
   return splits;

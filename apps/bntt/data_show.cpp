@@ -65,11 +65,10 @@ int show(const ShowArguments& arguments) {
   const DatasetInfo& info = dataset_info(arguments.name);
   const bool events = info.kind == SampleKind::events;
   if (arguments.spikes && events) {
-    fail("{}: --spikes draws spikes for images, and event recordings are spikes already",
-         arguments.name);
+    fail("{}: --spikes encodes images, but event recordings are spikes already", arguments.name);
   }
   if (arguments.steps > 0 && !arguments.spikes && !events) {
-    fail("{}: --steps is for --spikes and for event recordings", arguments.name);
+    fail("{}: --steps needs --spikes or a data set of event recordings", arguments.name);
   }
   const bool strips = events || arguments.spikes;
   const int64_t count = arguments.count > 0 ? arguments.count : strips ? kRows : kImages;
@@ -104,30 +103,32 @@ void add_data_show(CLI::App& data, Action& action) {
   auto* command = data.add_subcommand(
       "show", "Draw a contact sheet: images with labels, event recordings as frames over time");
   auto arguments = std::make_shared<ShowArguments>();
-  command->add_option("name", arguments->name, "of the data set")->required();
-  command->add_option("directory", arguments->directory, "where it is")->required();
+  command->add_option("name", arguments->name, "name of the data set")->required();
+  command->add_option("directory", arguments->directory, "directory of the data set")->required();
   command->add_option("--out", arguments->out, "PNG file to write")->required();
   command->add_option("--split", arguments->split, "test or train")
       ->check(CLI::IsMember({"test", "train"}));
   command
-      ->add_option("--count", arguments->count,
-                   fmt::format("samples, spread over the classes; default: {}, or {} rows of "
-                               "spikes or event frames",
-                               kImages, kRows))
+      ->add_option(
+          "--count", arguments->count,
+          fmt::format("number of samples, spread over the classes; default: {}, or {} rows of "
+                      "spikes or event frames",
+                      kImages, kRows))
       ->check(CLI::Range(1, 10000));
-  command->add_option("--skip", arguments->skip, "leave out the first N of each class")
+  command->add_option("--skip", arguments->skip, "skip the first N samples of each class")
       ->check(not_negative());
   command->add_option("--size", arguments->size, "height and width; default: the data set's own")
       ->check(positive());
   add_sensor_options(*command, arguments->sensor);
   command->add_flag("--spikes", arguments->spikes,
-                    "beside each image, its Poisson spikes added up over time");
+                    "show the accumulated Poisson spikes of each image beside it");
   command
-      ->add_option("--steps", arguments->steps,
-                   fmt::format("of --spikes (default {}), or frames of a recording (default {})",
-                               kSpikeSteps, kFrames))
+      ->add_option(
+          "--steps", arguments->steps,
+          fmt::format("time steps of --spikes (default {}), or frames of a recording (default {})",
+                      kSpikeSteps, kFrames))
       ->check(CLI::Range(1, 10000));
-  command->add_option("--seed", arguments->seed, "of the spikes")->check(not_negative());
+  command->add_option("--seed", arguments->seed, "seed of the spikes")->check(not_negative());
   command->footer(
       "Example:\n  bntt data show cifar10 data/cifar10 --out cifar10.png\n"
       "  bntt data show cifar10 data/cifar10 --spikes --out spikes.png\n"

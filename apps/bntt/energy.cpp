@@ -70,8 +70,9 @@ int energy(const EnergyArguments& arguments) {
 }  // namespace
 
 void add_energy(CLI::App& app, Action& action) {
-  auto* command =
-      app.add_subcommand("energy", "Energy of a run against its ANN, by operations counted");
+  auto* command = app.add_subcommand("energy",
+                                     "Estimate the energy of a run from counted operations and "
+                                     "compare it with an ANN of the same shape");
   auto arguments = std::make_shared<EnergyArguments>();
   add_analysis_options(*command, *arguments);
   command->add_option("--table", arguments->table, "TOML file with the energy of each operation");

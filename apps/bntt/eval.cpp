@@ -58,7 +58,7 @@ struct Measured {
 
 void expect_step_gains(const Network& network, const std::string& run, const char* option) {
   if (!has_step_gains(network)) {
-    fail("{}: its network has no gamma per step, which {} goes by", run, option);
+    fail("{}: its network has no gamma per step, which {} needs", run, option);
   }
 }
 
@@ -237,41 +237,45 @@ int eval(const EvalArguments& arguments) {
 }  // namespace
 
 void add_eval(CLI::App& app, Action& action) {
-  auto* command = app.add_subcommand("eval", "Measure a trained network; every image is counted");
+  auto* command =
+      app.add_subcommand("eval", "Measure the accuracy of a trained network on all images");
   auto arguments = std::make_shared<EvalArguments>();
   command->add_option("run", arguments->run, "directory of the run")->required();
   command->add_option("--data", arguments->data, "directory of the data set");
   command->add_option("--split", arguments->split, "test or train")
       ->check(CLI::IsMember({"test", "train"}));
-  command->add_option("--weights", arguments->weights, "best (by validation) or last")
+  command->add_option("--weights", arguments->weights, "best (highest validation accuracy) or last")
       ->check(CLI::IsMember({"best", "last"}));
   command->add_option("--steps", arguments->steps, "stop after N steps; 0: all")
       ->check(not_negative());
   command
       ->add_option("--exit-threshold", arguments->exit_threshold,
-                   "stop where every later mean gamma is below X (the paper's rule)")
+                   "stop after the last step at which a mean gamma reaches X (the paper's rule)")
       ->excludes("--steps");
   command
       ->add_option("--exit-confidence", arguments->exit_confidence,
-                   "an image leaves when its softmax confidence reaches X")
+                   "stop each image when its softmax confidence reaches X")
       ->check(CLI::Range(0.0, 1.0));
   command
       ->add_option("--exit-margin", arguments->exit_margin,
-                   "an image leaves when its softmax margin reaches X")
+                   "stop each image when its softmax margin reaches X")
       ->check(CLI::Range(0.0, 1.0))
       ->excludes("--exit-confidence");
   command->add_option("--window-threshold", arguments->window_threshold,
-                      "a layer rests at steps where its mean |gamma| is below X");
-  command->add_option("--limit", arguments->limit, "use the first N images")->check(not_negative());
-  command->add_option("--seed", arguments->seed, "of the input spikes; default: the run's");
-  command->add_option("--threads", arguments->threads, "0: one per core")->check(not_negative());
+                      "skip each layer at steps where its mean |gamma| is below X");
+  command->add_option("--limit", arguments->limit, "use only the first N images")
+      ->check(not_negative());
+  command->add_option("--seed", arguments->seed, "seed of the input spikes; default: the run's");
+  command->add_option("--threads", arguments->threads, "number of threads; 0: one per core")
+      ->check(not_negative());
   add_cache_option(*command, arguments->cache);
   command->add_option("--predictions", arguments->predictions,
                       "write a CSV file with a row per image: label, prediction, probabilities, "
                       "steps taken");
   command
-      ->add_option("--at-steps", arguments->at_steps,
-                   "also tell the accuracy after so many steps, as 10,20,50: one pass for all")
+      ->add_option(
+          "--at-steps", arguments->at_steps,
+          "also report the accuracy after these numbers of steps, such as 10,20,50, in one pass")
       ->delimiter(',')
       ->check(positive())
       ->excludes("--exit-confidence")

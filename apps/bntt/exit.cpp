@@ -30,9 +30,8 @@ std::string no_proposal(const ExitStudy& study) {
       study.sweep, [&](const ExitPoint& point) { return point.exit_step < study.steps; });
   if (first == study.sweep.end()) return "nothing is proposed: every threshold takes all steps";
   std::string text = fmt::format(
-      "nothing is proposed: stopping after {} of {} steps may cost up to {:.2f} points as far as "
-      "{} "
-      "validation images tell, and --max-loss allows {}",
+      "nothing is proposed: stopping after {} of {} steps may cost up to {:.2f} points according "
+      "to {} validation images, but --max-loss allows {}",
       first->exit_step, study.steps, *first->validation_loss_bound, study.validation_images,
       study.max_loss);
   if (study.validation_images_needed) {
@@ -47,8 +46,7 @@ std::string proposal(const ExitStudy& study) {
   const ExitPoint& point = study.sweep[*study.proposed];
   return fmt::format(
       "proposed: gamma threshold {:.6g}, {} of {} steps; it {} {:.2f} points on {} validation "
-      "images and, with {:.0f} % confidence, costs at most {:.2f} on images not seen (--max-loss "
-      "{})",
+      "images and, with {:.0f} % confidence, costs at most {:.2f} on other images (--max-loss {})",
       point.threshold, point.exit_step, study.steps,
       *point.validation_loss < 0.0 ? "gains" : "costs", std::abs(*point.validation_loss),
       study.validation_images, 100.0 * study.bound_confidence, *point.validation_loss_bound,
@@ -57,7 +55,7 @@ std::string proposal(const ExitStudy& study) {
 
 void print_sweep(const ExitStudy& study) {
   if (study.sweep.empty()) {
-    fmt::print("no gamma per step: the paper's rule has nothing to go by\n\n");
+    fmt::print("no gamma per step: the paper's rule does not apply\n\n");
     return;
   }
   fmt::print("the paper's rule: stop once every later mean gamma is below the threshold\n");
@@ -108,13 +106,13 @@ void print_methods(const ExitStudy& study) {
         method.ms_per_image, method.images_per_second, settings_text(method));
   }
   if (study.methods.size() == 1 && study.validation_images > 0) {
-    fmt::print("no other method keeps within the loss that --max-loss allows\n");
+    fmt::print("no other method stays within --max-loss\n");
   }
 }
 
 void print_windows(const ExitStudy& study) {
   if (study.windows.empty()) return;
-  fmt::print("\nwindows of the layers: # the synapse works, . it rests\n");
+  fmt::print("\nwindows of the layers: # the layer computes, . it is skipped\n");
   for (const StageWindow& window : study.windows) {
     std::string steps;
     for (const bool active : window.active) steps += active ? '#' : '.';
@@ -141,7 +139,8 @@ int exit_early(const ExitArguments& arguments) {
 }  // namespace
 
 void add_exit(CLI::App& app, Action& action) {
-  auto* command = app.add_subcommand("exit", "Find out how early a trained network may stop");
+  auto* command = app.add_subcommand(
+      "exit", "Find out how early a trained network can stop, and what that saves");
   auto arguments = std::make_shared<ExitArguments>();
   add_analysis_options(*command, *arguments);
   command

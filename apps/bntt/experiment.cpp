@@ -52,30 +52,30 @@ void add_experiment(CLI::App& app, Action& action) {
   auto arguments = std::make_shared<ExperimentArguments>();
   command
       ->add_option("name", arguments->name,
-                   fmt::format("one of {}, all; or a file that ends in .toml",
+                   fmt::format("one of {}, all, or a .toml file of your own",
                                fmt::join(experiment_names(), ", ")))
       ->required();
   command
-      ->add_option(
-          "--scale", arguments->scale,
-          "full (the paper's setting), small (all of them in 150 minutes) or tiny (in one)")
+      ->add_option("--scale", arguments->scale,
+                   "full (the paper's setting), small (all experiments within 150 minutes) or tiny "
+                   "(within one)")
       ->check(CLI::IsMember({"full", "small", "tiny"}))
       ->capture_default_str();
-  command->add_option("--seeds", arguments->seeds, "train every run with so many seeds")
+  command->add_option("--seeds", arguments->seeds, "train every run with N seeds")
       ->check(positive())
       ->capture_default_str();
-  command->add_option(
-      "--data", arguments->data,
-      "directory with a folder for each data set (cifar10, nmnist, ...), or that of "
-      "the only one");
+  command->add_option("--data", arguments->data,
+                      "directory with a folder for each data set (cifar10, nmnist, ...), or the "
+                      "directory of the only data set needed");
   command->add_option("--out", arguments->out, "directory for runs and results")->required();
-  command->add_flag("--dry-run", arguments->dry_run, "only say what would be done, and how long");
-  command->add_option("--threads", arguments->threads, "0: one per core")->check(not_negative());
+  command->add_flag("--dry-run", arguments->dry_run,
+                    "only print what would be done and how long it would take");
+  command->add_option("--threads", arguments->threads, "number of threads; 0: one per core")
+      ->check(not_negative());
   add_cache_option(*command, arguments->cache);
   command->footer(
       "Example:\n  bntt experiment table1 --scale small --data DIR --out results\n"
-      "Ctrl-C stops; the same command goes on where it stopped. Runs are shared between "
-      "experiments.");
+      "Ctrl-C stops; run the same command again to continue. Experiments share their runs.");
   command->callback(
       [arguments, &action] { action = [arguments] { return experiment(*arguments); }; });
 }

@@ -159,8 +159,8 @@ class ExperimentSession {
     const std::vector<Question> questions = open_questions();
     int64_t waiting = 0;
     for (std::size_t i = 0; i < plan_.runs.size(); ++i) waiting += waits(i) ? 1 : 0;
-    progress_.line(fmt::format("{} of {} runs and {} measurements are to be done, about {}",
-                               waiting, plan_.runs.size(), questions.size(),
+    progress_.line(fmt::format("{} of {} runs and {} measurements left to do, about {}", waiting,
+                               plan_.runs.size(), questions.size(),
                                duration_text(seconds_left(questions))));
   }
 
@@ -272,7 +272,7 @@ class ExperimentSession {
 
   void keep_classical(const Question& question) const {
     if (question.measure.kind != MeasureKind::answers) {
-      fail("{}: a classical method has answers, and no {}", plan_.runs[question.run].name,
+      fail("{}: a classical method has predictions but no {}", plan_.runs[question.run].name,
            name_of(question.measure.kind));
     }
     const fs::path run = directory(question.run);
@@ -282,8 +282,9 @@ class ExperimentSession {
   int stopped() {
     int64_t done = 0;
     for (std::size_t i = 0; i < plan_.runs.size(); ++i) done += finished(i) ? 1 : 0;
-    progress_.line(fmt::format("stopped with {} of {} runs finished; the same command goes on",
-                               done, plan_.runs.size()));
+    progress_.line(
+        fmt::format("stopped with {} of {} runs finished; run the same command again to continue",
+                    done, plan_.runs.size()));
     return kInterrupted;
   }
 

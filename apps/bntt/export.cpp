@@ -40,9 +40,9 @@ void add_export(CLI::App& app, Action& action) {
   command->add_option("run", arguments->run, "directory of the run")->required();
   command
       ->add_option("--format", arguments->format,
-                   "state-dict: safetensors with every parameter and running statistic under its "
-                   "own name; authors-pytorch: with the names of the authors' PyTorch models; nir: "
-                   "a graph for other simulators and for hardware")
+                   "state-dict: safetensors file with every parameter and running statistic under "
+                   "its own name; authors-pytorch: the same with the names of the authors' PyTorch "
+                   "models; nir: a graph for other simulators and for hardware")
       ->required()
       ->check(CLI::IsMember({"state-dict", "authors-pytorch", "nir"}));
   command->add_option("file", arguments->file, "file to write")->required();
@@ -51,15 +51,16 @@ void add_export(CLI::App& app, Action& action) {
   std::vector<CLI::Option*> of_nir = {
       command->add_option("--dt", nir.dt, "seconds per step; default: 1e-4")->check(positive()),
       command->add_flag("--allow-lossy", nir.allow_lossy,
-                        "write soft resets, which most readers turn into hard ones"),
+                        "write soft resets although most readers treat them as hard ones"),
       command
-          ->add_option("--bntt", nir.bntt,
-                       "norms with numbers for every step: refuse, or mean, which writes their "
-                       "mean over time and keeps the exact ones as metadata; default: refuse")
+          ->add_option(
+              "--bntt", nir.bntt,
+              "what to do with norms that have parameters for every step: refuse, or mean, which "
+              "writes their mean over time and keeps the exact values as metadata; default: refuse")
           ->check(CLI::IsMember({"refuse", "mean"})),
       command->add_option("--data", nir.data,
                           "directory of the data set, to measure what --bntt mean costs"),
-      command->add_option("--limit", nir.limit, "measure with the first N test samples")
+      command->add_option("--limit", nir.limit, "measure on the first N test samples")
           ->check(not_negative())};
   for (CLI::Option* option : of_nir) option->group(kNir);
   command->footer(
@@ -70,7 +71,7 @@ void add_export(CLI::App& app, Action& action) {
     action = [arguments, of_nir] {
       for (const CLI::Option* option : of_nir) {
         if (option->count() > 0 && arguments->format != "nir") {
-          fail("{} is for --format nir, not for {}", option->get_name(), arguments->format);
+          fail("{} is only for --format nir, not for {}", option->get_name(), arguments->format);
         }
       }
       return export_run(*arguments);

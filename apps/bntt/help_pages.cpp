@@ -116,7 +116,9 @@ std::string man_page(const NamedCommand& command) {
   if (!app.get_footer().empty()) {
     page += fmt::format(".SH NOTES\n.nf\n{}\n.fi\n", plain(app.get_footer()));
   }
-  return page + ".SH EXIT STATUS\n0: done; 2: wrong input, with one sentence; 130: Ctrl\\-C.\n";
+  return page +
+         ".SH EXIT STATUS\n0: done. 2: invalid input; one sentence on standard error says what is "
+         "wrong. 130: stopped by Ctrl\\-C.\n";
 }
 
 std::string bash_completion(const CLI::App& program) {
@@ -153,9 +155,9 @@ std::string bash_completion(const CLI::App& program) {
 
 void add_help_pages(CLI::App& app, Action& action) {
   auto* command =
-      app.add_subcommand("help-pages", "Write manual pages and completion for bash, for packages");
+      app.add_subcommand("help-pages", "Write manual pages and bash completion, for packages");
   auto arguments = std::make_shared<PagesArguments>();
-  command->add_option("--out", arguments->out, "directory; gets man1/ and completions/")
+  command->add_option("--out", arguments->out, "directory to write man1/ and completions/ into")
       ->required();
   command->footer("Example:\n  bntt help-pages --out pages && man -l pages/man1/bntt-train.1");
   command->callback([arguments, &app, &action] {

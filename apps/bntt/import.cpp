@@ -47,7 +47,7 @@ double width_of(const TensorFile& file, const std::string& origin,
     widest = std::min(widest, (channels + 0.5) / full_channels);
   }
   if (narrowest >= widest) {
-    fail("{}: its channel counts are not those of this model at any width", origin);
+    fail("{}: its channel counts do not fit this model at any width", origin);
   }
   // Most networks have the zoo's own channels.
   return narrowest < 1.0 && 1.0 < widest ? 1.0 : 0.5 * (narrowest + widest);
@@ -165,38 +165,41 @@ int import_file(const ImportArguments& arguments) {
 }  // namespace
 
 void add_import(CLI::App& app, Action& action) {
-  auto* command =
-      app.add_subcommand("import",
-                         "Make a run from a file of bntt export, from a NIR file, or from a state "
-                         "dict of the authors' PyTorch models");
+  auto* command = app.add_subcommand("import",
+                                     "Make a run from an exported file, a NIR file, or a state "
+                                     "dict of the authors' PyTorch models");
   auto arguments = std::make_shared<ImportArguments>();
   command->add_option("file", arguments->file, "safetensors or NIR file")->required();
   command->add_option("--out", arguments->out, "directory of the run")->required();
-  command->add_option("--set", arguments->settings,
-                      "a setting of the run, such as encoder.kind=direct or data.mean=[0.5]; "
-                      "repeatable");
-  constexpr const char* kForeign = "What the authors' files do not tell";
-  command->add_option("--model", arguments->model, "name in the zoo, as vgg9")->group(kForeign);
+  command->add_option(
+      "--set", arguments->settings,
+      "change one setting of the run, such as encoder.kind=direct or data.mean=[0.5] (repeatable)");
+  constexpr const char* kForeign = "What the authors' files do not contain";
+  command->add_option("--model", arguments->model, "network of the zoo, such as vgg9")
+      ->group(kForeign);
   command->add_option("--data", arguments->data, "name of the data set; default: cifar10")
       ->group(kForeign);
   command->add_option("--size", arguments->size, "height and width of the images; default: 32")
       ->check(positive())
       ->group(kForeign);
-  command->add_option("--leak", arguments->leak, "of the neurons; default: 0.95")
+  command->add_option("--leak", arguments->leak, "leak of the neurons; default: 0.95")
       ->check(CLI::Range(0.0, 1.0))
       ->group(kForeign);
-  constexpr const char* kNir = "What NIR files do not tell";
-  command->add_option("--dt", arguments->nir.dt, "seconds per step; default: the file's, or 1e-4")
+  constexpr const char* kNir = "What NIR files do not contain";
+  command
+      ->add_option("--dt", arguments->nir.dt,
+                   "seconds per step; default: from the file's metadata, otherwise 1e-4")
       ->check(positive())
       ->group(kNir);
   command
       ->add_option("--reset", arguments->nir.reset,
-                   "hard or soft; default: as the file's metadata say, or hard")
+                   "hard or soft; default: from the file's metadata, otherwise hard")
       ->check(CLI::IsMember({"hard", "soft"}))
       ->group(kNir);
   command
       ->add_option("--steps", arguments->nir.steps,
-                   "default: the file's, or the bins of data.bin_us in the longest recording")
+                   "number of time steps; default: from the file's metadata, otherwise the bins of "
+                   "data.bin_us in the longest recording")
       ->check(CLI::Range(1, 1 << 16))
       ->group(kNir);
   command->footer(

@@ -96,7 +96,7 @@ void print_stages(const Network& network) {
 }
 
 void print_gains(const Network& network) {
-  fmt::print("\nmean gain (gamma) of each step; a dot: the step cannot reach the readout\n");
+  fmt::print("\nmean gain (gamma) of each step; a dot marks steps that cannot reach the readout\n");
   fmt::print("{:<8}", "step");
   for (int64_t step = 1; step <= network.spec().steps; ++step) fmt::print(" {:>4}", step);
   fmt::print("\n");
@@ -217,7 +217,7 @@ void add_inspect(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand(
       "inspect", "Show a model: encoder, classes, training, stages, shapes, counts and gamma");
   auto arguments = std::make_shared<InspectArguments>();
-  command->add_option("run", arguments->run, "directory of the run, or one file of weights")
+  command->add_option("run", arguments->run, "directory of a run, or one .safetensors file")
       ->required();
   command->add_flag("--json", arguments->json, "print JSON");
   command->footer("Example:\n  bntt inspect runs/demo");

@@ -94,14 +94,13 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   bntt::keep_freed_memory();
   CLI::App app(
-      "bntt trains, explains and deploys deep spiking networks with Batch Normalization Through "
-      "Time.",
+      "Train, explain and deploy deep spiking networks with Batch Normalization Through Time",
       "bntt");
   app.set_version_flag("--version", "bntt " BNTT_VERSION);
   app.require_subcommand(1);
   app.footer(
       "Example:\n  bntt train --preset demo-fashion-mnist --out runs/demo\n  bntt eval runs/demo\n"
-      "Each command has its own --help with an example.");
+      "Run bntt COMMAND --help for the options of a command and an example.");
   bntt::cli::Action action;
   bntt::cli::add_train(app, action);
   bntt::cli::add_sweep(app, action);
@@ -153,6 +152,6 @@ int main(int argc, char** argv) {
   } catch (const std::system_error& error) {
     return complain(error.what());
   } catch (const std::bad_alloc&) {
-    return complain("the machine has not enough memory for this");
+    return complain("there is not enough memory for this");
   }
 }

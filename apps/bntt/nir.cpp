@@ -33,8 +33,8 @@ void measure_cost(const std::string& run, const RunConfig& config, const RunMode
   const double exact = evaluate(model.network, data.test, all, evaluation).accuracy();
   const double mean = evaluate(written, data.test, all, evaluation).accuracy();
   fmt::print(
-      "accuracy {:.2f} % with the norms of every step, {:.2f} % with their mean: "
-      "{:+.2f} on {} test samples\n",
+      "accuracy {:.2f} % with the norms of every step, {:.2f} % with their mean: {:+.2f} points on "
+      "{} test samples\n",
       exact, mean, mean - exact, data.test.size());
   const auto number = [](double value) {
     return NirArray{.shape = {}, .values = {static_cast<float>(value)}, .integers = {}};
@@ -97,13 +97,13 @@ int export_nir(const std::string& run, const std::string& file,
   if (exported.approximate && arguments.data) {
     measure_cost(run, config, model, arguments, exported.graph);
   } else if (exported.approximate) {
-    fmt::print("norms are written as their mean over time: --data DIR says what that costs\n");
+    fmt::print("norms are written as their mean over time; --data DIR measures what that costs\n");
   }
   write_nir(file, exported.graph);
   if (exported.soft_reset) {
     fmt::print(stderr,
-               "warning: its neurons reset by subtraction, which is metadata in NIR: most readers "
-               "reset to 0\n");
+               "warning: the neurons reset by subtraction, which NIR can only store as metadata: "
+               "most readers reset to 0\n");
   }
   fmt::print("{}: {} nodes, dt {} s\n", file, exported.graph.nodes.size(), arguments.dt);
   return kDone;
@@ -118,7 +118,7 @@ int import_nir(const std::string& file, const std::string& out,
   const bool bins = config.data.bin_us > 0 && names(arguments.settings, "data.bin_us");
   if (steps == 0 && bins) steps = steps_of_bins(config);
   if (steps == 0 && nir_steps(graph) == 0) {
-    fail("{}: does not say for how many steps it runs: give --steps, or --set data.bin_us", file);
+    fail("{}: does not give a number of steps: use --steps or --set data.bin_us", file);
   }
   NirImportOptions options{.dt = arguments.dt, .steps = steps};
   if (arguments.reset) options.reset = *arguments.reset == "soft" ? Reset::soft : Reset::hard;

@@ -47,7 +47,7 @@ int plot(const PlotArguments& arguments) {
   set_threads(arguments.threads);
   Json run = run_outline(arguments.run, {.exit_threshold = arguments.threshold});
   if (run.contains("classical")) {
-    fail("{}: is a run of a classical method, which has no figures: see bntt report",
+    fail("{}: is a run of a classical method, which has no figures; use bntt report",
          arguments.run);
   }
   prepare_output(arguments.out);
@@ -71,21 +71,25 @@ void add_plot(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand("plot", "Draw one figure of a run as SVG or PNG");
   auto arguments = std::make_shared<PlotArguments>();
   command->add_option("run", arguments->run, "directory of the run");
-  command->add_option("--figure", arguments->figure, "which one; 'list' names them")->required();
-  command->add_option("--out", arguments->out, "the file to write: .svg or .png");
-  command->add_option("--layer", arguments->layer, "of gamma-histogram; default: the first");
+  command->add_option("--figure", arguments->figure, "name of the figure; 'list' lists all names")
+      ->required();
+  command->add_option("--out", arguments->out, "file to write, .svg or .png");
+  command->add_option("--layer", arguments->layer,
+                      "layer shown by gamma-histogram; default: the first");
   command->add_option("--threshold", arguments->threshold,
-                      fmt::format("of gamma's exit region; default: {}", arguments->threshold));
+                      fmt::format("threshold of the exit region shown by gamma; default: {}",
+                                  arguments->threshold));
   command->add_option("--data", arguments->data, "directory of the data set");
   command
       ->add_option(
           "--limit", arguments->limit,
           fmt::format("measure on the first N test images (default {}; 0: all)", arguments->limit))
       ->check(not_negative());
-  command->add_option("--threads", arguments->threads, "0: one per core")->check(not_negative());
+  command->add_option("--threads", arguments->threads, "number of threads; 0: one per core")
+      ->check(not_negative());
   command->footer(
       "Example:\n  bntt plot runs/demo --figure gamma --out gamma.svg\n"
-      "gnuplot does the drawing (Debian package gnuplot-nox).");
+      "Needs gnuplot (Debian package gnuplot-nox).");
   command->callback([arguments, &action] { action = [arguments] { return plot(*arguments); }; });
 }
 

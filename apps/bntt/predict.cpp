@@ -136,7 +136,7 @@ int predict_files(const Model& model, const PredictArguments& arguments) {
   const SensorSize sensor = sensor_for(model, arguments);
   const std::vector<std::filesystem::path> files = sample_files(model, arguments.inputs);
   if (!arguments.explain.empty() && files.size() != 1) {
-    fail("--explain: shows one sample, expected one file instead of {}", files.size());
+    fail("--explain: expected one file, not {}", files.size());
   }
   for (std::size_t i = 0; i < files.size() && !interrupted(); ++i) {
     const NamedSample sample =
@@ -149,8 +149,8 @@ int predict_files(const Model& model, const PredictArguments& arguments) {
 }
 
 int predict_frames(const Model& model, const PredictArguments& arguments) {
-  if (arguments.inputs.size() > 1) fail("predict: '-' stands alone, expected no other input");
-  if (!arguments.explain.empty()) fail("--explain: shows one file, not standard input");
+  if (arguments.inputs.size() > 1) fail("predict: '-' must be the only input");
+  if (!arguments.explain.empty()) fail("--explain: expected a file, not standard input");
   read_frames(model, arguments.first_sample, [&](const NamedSample& sample) {
     print_answer(model, sample.name, answer_for(model, sample.batch, arguments), arguments);
     return interrupted();
@@ -159,7 +159,8 @@ int predict_frames(const Model& model, const PredictArguments& arguments) {
 }
 
 int replay(const Model& model, const PredictArguments& arguments) {
-  if (arguments.inputs.size() != 1) fail("--live: replays one recording, expected one --events");
+  if (arguments.inputs.size() != 1)
+    fail("--live: expected exactly one recording, given with --events");
   return predict_live(model, arguments.inputs.front(),
                       {.sensor = sensor_for(model, arguments),
                        .exit_confidence = arguments.exit_confidence,
@@ -169,10 +170,10 @@ int replay(const Model& model, const PredictArguments& arguments) {
 int predict(PredictArguments arguments) {
   set_threads(arguments.threads);
   if (!arguments.events.empty()) arguments.inputs.push_back(arguments.events);
-  if (arguments.inputs.empty()) fail("predict: has no input, see bntt predict --help");
+  if (arguments.inputs.empty()) fail("predict: no input was given, see bntt predict --help");
   const Model model = Model::load(arguments.model);
   if (!arguments.events.empty() && model.card().input.encoder.kind != EncoderKind::events) {
-    fail("--events: names an event recording, but the model reads images");
+    fail("--events: the model reads images, not event recordings");
   }
   if (arguments.live) return replay(model, arguments);
   if (!arguments.explain.empty()) prepare_output(arguments.explain);
@@ -184,23 +185,24 @@ int predict(PredictArguments arguments) {
 }  // namespace
 
 void add_predict(CLI::App& app, Action& action) {
-  auto* command = app.add_subcommand("predict", "Say what is in pictures or event recordings");
+  auto* command = app.add_subcommand("predict", "Classify pictures or event recordings");
   auto arguments = std::make_shared<PredictArguments>();
   command->add_option("model", arguments->model, "directory of a run, or one .safetensors file")
       ->required();
   command->add_option("input", arguments->inputs,
-                      "PNG or JPEG pictures, event recordings, folders of them, or - for frames of "
-                      "bytes [y, x, channel] of the model's size on standard input");
-  auto* events = command->add_option("--events", arguments->events, "an event recording");
+                      "PNG or JPEG pictures, event recordings, folders of them, or - to read raw "
+                      "frames of bytes [y, x, channel] in the model's size from standard input");
+  auto* events = command->add_option("--events", arguments->events, "event recording to classify");
   auto* live = command->add_flag("--live", arguments->live,
                                  "replay the recording at its own speed, step by step");
   live->needs(events);
   command
-      ->add_option("--port", arguments->port,
-                   "of --live: show it on a page on 127.0.0.1, too; 0: any free port")
+      ->add_option(
+          "--port", arguments->port,
+          "with --live: also show it on a page on 127.0.0.1 at this port; 0: any free port")
       ->check(CLI::Range(0, 65535))
       ->needs(live);
-  command->add_option("--top", arguments->top, "how many classes to name")->check(positive());
+  command->add_option("--top", arguments->top, "number of classes to print")->check(positive());
   command->add_option("--steps", arguments->steps, "stop after N steps; 0: all")
       ->check(not_negative());
   command
@@ -209,15 +211,16 @@ void add_predict(CLI::App& app, Action& action) {
       ->check(CLI::Range(0.0, 1.0));
   command
       ->add_option("--first-sample", arguments->first_sample,
-                   "number of the first sample; spikes are drawn from the run's seed and the "
-                   "sample's number")
+                   "index of the first sample; random spikes depend on the run's seed and on the "
+                   "sample's index")
       ->check(not_negative());
   command
       ->add_option("--explain", arguments->explain,
-                   "write a page that shows what fired when, for one picture or recording")
+                   "write a page that shows which neurons fired when, for one picture or recording")
       ->excludes(live);
   add_sensor_options(*command, arguments->sensor);
-  command->add_option("--threads", arguments->threads, "0: one per core")->check(not_negative());
+  command->add_option("--threads", arguments->threads, "number of threads; 0: one per core")
+      ->check(not_negative());
   command->add_flag("--json", arguments->json, "print a line of JSON for each sample")
       ->excludes(live);
   command->footer(

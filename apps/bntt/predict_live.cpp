@@ -102,7 +102,7 @@ class Replay {
     say(summary());
     if (server_) {
       publish(summary());
-      say("Ctrl-C ends");
+      say("Ctrl-C stops the server");
       while (wait_until(Clock::now() + kLookAgain)) {
       }
     }

@@ -73,12 +73,12 @@ std::string proposal_text(const Json& exit) {
 void print_summary(const Json& run) {
   if (run.contains("classical")) {
     const Json& found = run["classical"];
-    fmt::print("{}: {} of {} test recordings right, accuracy {:.2f} %\n",
+    fmt::print("{}: {} of {} test recordings correct, accuracy {:.2f} %\n",
                found["title"].get<std::string>(), found["right"].get<int64_t>(),
                found["data"]["test"].get<int64_t>(), found["accuracy"].get<double>());
   }
   if (run.contains("missing")) {
-    fmt::print("without what needs images: {}\n", run["missing"].get<std::string>());
+    fmt::print("without the analyses that need images: {}\n", run["missing"].get<std::string>());
   }
   if (run.contains("exit")) {
     const Json& exit = run["exit"];
@@ -133,15 +133,16 @@ void say(const std::string& line) {
 
 int follow(const ReportArguments& arguments) {
   if (arguments.runs.size() != 1 || !arguments.out.empty()) {
-    fail("--follow: serves the page of one run, expected one directory and no --out");
+    fail("--follow: expected one run and no --out");
   }
   const std::string& run = arguments.runs.front();
-  if (is_classical_run(run)) fail("--follow: {} is a classical run, which has ended", run);
+  if (is_classical_run(run))
+    fail("--follow: {} is a run of a classical method, which has already ended", run);
   Json document = report_document({run_outline(run, {.weights = RunWeights::last})});
   catch_interrupts();
   LiveServer server(arguments.port);
   server.publish(document);
-  say(fmt::format("http://127.0.0.1:{}/ follows {}; Ctrl-C ends", server.port(), run));
+  say(fmt::format("http://127.0.0.1:{}/ shows {}; Ctrl-C stops the server", server.port(), run));
   for (std::string seen; !interrupted(); std::this_thread::sleep_for(kLookAgain)) {
     const std::string now = stamp(run);
     if (now == seen) continue;
@@ -154,7 +155,7 @@ int follow(const ReportArguments& arguments) {
       measure(complete, run, arguments);
       if (interrupted()) break;
       document = report_document({complete});
-      say("the run has ended; its page is complete");
+      say("the run has ended; the page is complete");
     } catch (const Error& error) {
       // The run may be about to be written anew; the page keeps its last state and says why.
       document["problem"] = error.what();
@@ -172,12 +173,14 @@ int report(const ReportArguments& arguments) {
 }  // namespace
 
 void add_report(CLI::App& app, Action& action) {
-  auto* command = app.add_subcommand("report", "One web page that shows what a run has learned");
+  auto* command =
+      app.add_subcommand("report", "Write a web page that shows one run, or several side by side");
   auto arguments = std::make_shared<ReportArguments>();
-  command->add_option("run", arguments->runs, "directories of runs, side by side")->required();
+  command->add_option("run", arguments->runs, "directories of one or several runs")->required();
   command->add_option("--data", arguments->data, "directory of the data set");
   command->add_option("--out", arguments->out,
-                      "the page; default: report.html in the run, or here for several runs");
+                      "file to write; default: report.html in the run, or in the current directory "
+                      "for several runs");
   command
       ->add_option(
           "--limit", arguments->limit,
@@ -185,16 +188,18 @@ void add_report(CLI::App& app, Action& action) {
                       arguments->limit))
       ->check(not_negative());
   command
-      ->add_option("--attack-limit", arguments->attack_limit,
-                   fmt::format("noise and attacks on the first N of them (default {}; 0: all)",
-                               arguments->attack_limit))
+      ->add_option(
+          "--attack-limit", arguments->attack_limit,
+          fmt::format("measure noise and attacks on the first N of them (default {}; 0: all)",
+                      arguments->attack_limit))
       ->check(not_negative());
-  command->add_flag("--no-attack", arguments->no_attack, "leave noise and attacks out");
+  command->add_flag("--no-attack", arguments->no_attack, "do not measure noise and attacks");
   command->add_flag("--follow", arguments->follow,
                     "serve the page on 127.0.0.1 and update it while the run trains");
-  command->add_option("--port", arguments->port, "of --follow; 0: any free one")
+  command->add_option("--port", arguments->port, "port of --follow; 0: any free port")
       ->check(CLI::Range(0, 65535));
-  command->add_option("--threads", arguments->threads, "0: one per core")->check(not_negative());
+  command->add_option("--threads", arguments->threads, "number of threads; 0: one per core")
+      ->check(not_negative());
   command->footer(
       "Example:\n  bntt report runs/demo\n  bntt report runs/bntt runs/no-norm --out both.html\n"
       "  bntt report runs/demo --follow --port 8080");

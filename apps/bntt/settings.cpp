@@ -96,11 +96,10 @@ void print_markdown_kinds(const char* title, const std::vector<KindInfo>& kinds)
 void print_markdown() {
   fmt::print(
       "# Settings\n\n"
-      "Every key of a settings file (`presets/`, `run.toml`) and of `--set SECTION.KEY=VALUE`. "
-      "What a file leaves out has\n"
-      "its default. This page is the output of `bntt settings --markdown`; `bntt settings leak` "
-      "shows one key,\n"
-      "`bntt settings train` a section. *Paper* is the symbol in the paper.\n");
+      "Every key of a settings file (`presets/`, `run.toml`) and of `--set SECTION.KEY=VALUE`. A "
+      "key that is left out has its\ndefault. This page is the output of `bntt settings "
+      "--markdown`; `bntt settings leak` shows one key and\n`bntt settings train` one section. The "
+      "column *paper* gives the symbol in the paper.\n");
   for (const SettingsTable& table : settings_reference()) {
     print_markdown_table(table);
     if (table.name != "network") continue;
@@ -112,15 +111,14 @@ void print_markdown() {
   }
   print_markdown_kinds("Norms", norm_kinds());
   fmt::print(
-      "\n[networks.md](networks.md#norms-and-neurons) says over what each of them takes its "
-      "statistics, and how `bn`\n"
-      "and `bn-time` differ.\n");
+      "\n[networks.md](networks.md#norms-and-neurons) says which values each norm takes its "
+      "statistics over, and how\n`bn` and `bn-time` differ.\n");
   print_markdown_kinds("Neurons", neuron_kinds());
 }
 
 int settings(const SettingsArguments& arguments) {
   if (arguments.markdown) {
-    if (!arguments.key.empty()) fail("--markdown prints all settings, so it takes no key");
+    if (!arguments.key.empty()) fail("--markdown prints all settings and takes no key");
     print_markdown();
   } else if (arguments.key.empty()) {
     print_tables(settings_reference(), false);
@@ -133,11 +131,13 @@ int settings(const SettingsArguments& arguments) {
 }  // namespace
 
 void add_settings(CLI::App& app, Action& action) {
-  auto* command = app.add_subcommand("settings", "Explain the settings: type, default, meaning");
+  auto* command =
+      app.add_subcommand("settings", "Explain the settings: type, default and meaning of each");
   auto arguments = std::make_shared<SettingsArguments>();
   command->add_option("key", arguments->key,
                       "a section (train), a key (model.leak) or a name (leak); default: all");
-  command->add_flag("--markdown", arguments->markdown, "print the page docs/settings.md");
+  command->add_flag("--markdown", arguments->markdown,
+                    "print all settings as the page docs/settings.md");
   command->footer("Example:\n  bntt settings model.leak");
   command->callback(
       [arguments, &action] { action = [arguments] { return settings(*arguments); }; });

@@ -105,7 +105,7 @@ void print(const std::vector<Curve>& curves) {
   std::ranges::sort(all);
   const auto same = std::ranges::unique(all);
   all.erase(same.begin(), same.end());
-  fmt::print("accuracy (%) after so many steps\n{:<{}}", "", width);
+  fmt::print("accuracy (%) after each number of steps\n{:<{}}", "", width);
   for (const int64_t steps : all) fmt::print(" {:>6}", steps);
   fmt::print("\n");
   for (const Curve& curve : curves) {
@@ -179,18 +179,19 @@ void add_steps(CLI::App& app, Action& action) {
       app.add_subcommand("steps", "Compare the accuracy of runs after different numbers of steps");
   auto arguments = std::make_shared<StepsArguments>();
   command->add_option("runs", arguments->runs, "directories of runs on one data set")->required();
-  command->add_option("--at", arguments->at, "numbers of steps, as 10,100,1000")
+  command->add_option("--at", arguments->at, "numbers of steps, such as 10,100,1000")
       ->delimiter(',')
       ->check(positive());
-  command->add_option("--out", arguments->out, "draw the curves into this file, .svg or .png")
+  command->add_option("--out", arguments->out, "also draw the curves into this file, .svg or .png")
       ->check([](const std::string& file) -> std::string {
         const fs::path extension = fs::path(file).extension();
         return extension == ".svg" || extension == ".png" ? "" : "should end in .svg or .png";
       });
   command->add_option("--data", arguments->data, "directory of the data set");
-  command->add_option("--limit", arguments->limit, "use the first N test images")
+  command->add_option("--limit", arguments->limit, "use only the first N test images")
       ->check(not_negative());
-  command->add_option("--threads", arguments->threads, "0: one per core")->check(not_negative());
+  command->add_option("--threads", arguments->threads, "number of threads; 0: one per core")
+      ->check(not_negative());
   add_cache_option(*command, arguments->cache);
   command->add_flag("--json", arguments->json, "print JSON");
   command->footer(

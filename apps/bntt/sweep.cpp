@@ -145,8 +145,9 @@ class Sweep {
 
   int stopped() {
     const auto finished = std::ranges::count(rows_, "finished", &SweepRow::state);
-    progress_.line(fmt::format("stopped with {} of {} runs finished; the same command goes on",
-                               finished, rows_.size()));
+    progress_.line(
+        fmt::format("stopped with {} of {} runs finished; run the same command again to continue",
+                    finished, rows_.size()));
     return kInterrupted;
   }
 
@@ -197,23 +198,23 @@ int sweep(const SweepArguments& arguments) {
 
 void add_sweep(CLI::App& app, Action& action) {
   auto* command =
-      app.add_subcommand("sweep", "Train a run for every combination of values of settings");
+      app.add_subcommand("sweep", "Train a run for every combination of the given settings");
   auto arguments = std::make_shared<SweepArguments>();
   command
       ->add_option("--over", arguments->over,
-                   "a setting and its values, as train.learning_rate=0.1,0.3 (repeatable)")
+                   "a setting and its values, such as train.learning_rate=0.1,0.3 (repeatable)")
       ->allow_extra_args(false)
       ->required();
   add_settings_options(*command, arguments->settings);
   command->add_option("--out", arguments->out, "directory for the runs")->required();
-  command->add_option("--threads", arguments->threads, "0: one per core")->check(not_negative());
+  command->add_option("--threads", arguments->threads, "number of threads; 0: one per core")
+      ->check(not_negative());
   add_cache_option(*command, arguments->cache);
   command->footer(
       "Example:\n  bntt sweep --preset demo-fashion-mnist --over train.learning_rate=0.1,0.3 "
       "--over "
-      "model.steps=4,8 --epochs 2 --out runs/sweep\nCtrl-C stops; the same command goes on where "
-      "it "
-      "stopped. runs/sweep/sweep.csv has the table.");
+      "model.steps=4,8 --epochs 2 --out runs/sweep\nCtrl-C stops; run the same command again to "
+      "continue. The table is also written to runs/sweep/sweep.csv.");
   command->callback([arguments, &action] { action = [arguments] { return sweep(*arguments); }; });
 }
 

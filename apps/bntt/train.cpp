@@ -45,7 +45,7 @@ ChosenRun chosen_run(const TrainArguments& arguments, bool resume) {
     fail("--resume names the run {}, but --out names {}", resumed, arguments.out);
   }
   const std::string directory = arguments.out.empty() ? resumed : arguments.out;
-  if (directory.empty()) fail("train needs --out, the directory of the run");
+  if (directory.empty()) fail("train needs --out with the directory of the run");
   return {{directory}, resume};
 }
 
@@ -56,7 +56,7 @@ RunConfig settings_of(const TrainArguments& arguments, const ChosenRun& run) {
   }
   std::optional<RunConfig> config = described_settings(arguments.settings, begun);
   if (!config) {
-    if (!run.resume) fail("train needs --preset or --config, or --resume for a run already begun");
+    if (!run.resume) fail("train needs --preset or --config, or --resume to continue a run");
     fail("{}: holds no run to resume", run.paths.directory.string());
   }
   if (!arguments.from.empty()) {
@@ -67,8 +67,8 @@ RunConfig settings_of(const TrainArguments& arguments, const ChosenRun& run) {
 }
 
 constexpr const char* kSlowBf16 =
-    "train.precision is bf16, but this processor multiplies no bf16 (AVX512_BF16): emulating it "
-    "gives the same result and takes many times as long as mixed";
+    "train.precision is bf16, but this processor has no bf16 multiplication (AVX512_BF16): "
+    "emulating it gives the same result and takes many times as long as mixed";
 
 std::string rates_text(const TrainConfig& train, int64_t step, int64_t steps_per_epoch) {
   std::string text;
@@ -83,9 +83,12 @@ std::string rates_text(const TrainConfig& train, int64_t step, int64_t steps_per
 
 std::string start_text(const std::string& from, const TakenNumbers& taken) {
   std::string text = fmt::format("starts with the weights of {}", from);
-  if (!taken.drawn.empty()) text += "; other classes, so the readout is drawn anew";
+  if (!taken.drawn.empty())
+    text += "; the classes differ, so the readout starts with new random weights";
   if (!taken.by_step.empty()) {
-    text += "; other steps, so gains and statistics are cut off or repeat their last step";
+    text +=
+        "; the number of steps differs, so gains and statistics are cut off or repeat their last "
+        "step";
   }
   return text;
 }
@@ -178,20 +181,23 @@ int train(const TrainArguments& arguments, bool resume) {
 void add_settings_options(CLI::App& command, SettingsArguments& arguments) {
   auto* preset = command.add_option("--preset", arguments.preset,
                                     fmt::format("one of {}", fmt::join(preset_names(), ", ")));
-  command.add_option("--config", arguments.config, "settings file, as the presets are")
+  command
+      .add_option("--config", arguments.config,
+                  "settings file in TOML, in the format of the presets")
       ->excludes(preset);
   command.add_option("--data", arguments.data, "directory of the data set");
   command
       .add_option("--set", arguments.settings,
-                  "change one setting, as model.width=0.25 (repeatable)")
+                  "change one setting, such as model.width=0.25 (repeatable)")
       ->allow_extra_args(false);
   command.add_option("--epochs", arguments.epochs,
-                     "train.epochs; with --resume another number extends (or shortens) the run");
+                     "train.epochs; with --resume, a different number extends or shortens the run");
   command.add_option("--precision", arguments.precision,
-                     "train.precision: mixed (the default) keeps currents as bf16, fp32 as floats; "
-                     "bf16 also multiplies in bf16");
-  command.add_option("--limit-train", arguments.limit_train, "use the first N training images");
-  command.add_option("--limit-test", arguments.limit_test, "use the first N test images");
+                     "train.precision: mixed (the default) stores currents as bf16, fp32 as "
+                     "floats; bf16 also multiplies in bf16");
+  command.add_option("--limit-train", arguments.limit_train,
+                     "use only the first N training images");
+  command.add_option("--limit-test", arguments.limit_test, "use only the first N test images");
   command.add_option("--seed", arguments.seed, "train.seed");
 }
 
@@ -247,7 +253,7 @@ TrainingResult run_training(RunConfig config, const RunPaths& paths, RunLock loc
                                       : config.train.epochs;
     if (config.data.bin_us > 0 && !options.resume) {
       set_steps(config, steps_of_bins(config));
-      say(fmt::format("{} steps: the bins of the longest recording", steps_of(config)));
+      say(fmt::format("{} steps, one for each bin of the longest recording", steps_of(config)));
     }
     data =
         open_run_data(config, config.data.dir, dataset_options(config), options.cache, &progress);
@@ -256,10 +262,10 @@ TrainingResult run_training(RunConfig config, const RunPaths& paths, RunLock loc
       take_thresholds(config);
     }
     if (config.train.break_even == BreakEvenSetting(BreakEvenSource::timed)) {
-      say("timing sparse against dense convolutions, unless this machine knows them");
+      say("timing sparse against dense convolutions, unless they are in the cache");
       config.train.break_even = break_even_values(machine_break_even(
           plan_stages(network_of(config, data.train.shape, data.train.classes)), break_even_file(),
-          [&] { progress.line("waiting for another process that times convolutions"); }));
+          [&] { progress.line("waiting for another process that is timing convolutions"); }));
     }
     RunTrainer trainer(config, data, paths, options.resume, std::move(lock));
 
@@ -272,7 +278,7 @@ TrainingResult run_training(RunConfig config, const RunPaths& paths, RunLock loc
     say(dense_above_text(trainer.network()));
     if (trainer.taken()) say(start_text(config.train.from, *trainer.taken()));
     const int64_t step = trainer.position().step;
-    if (step > 0) say(fmt::format("going on after step {}", step));
+    if (step > 0) say(fmt::format("continuing after step {}", step));
     if (epochs_before != config.train.epochs) {
       say(fmt::format("{} epochs instead of {}: {}", config.train.epochs, epochs_before,
                       rates_text(config.train, step, trainer.steps_per_epoch())));
@@ -305,19 +311,21 @@ void add_train(CLI::App& app, Action& action) {
           ->expected(0, 1);
   command
       ->add_option("--from", arguments->from,
-                   "start with the weights of another run (or checkpoint): for other images, "
-                   "classes or steps")
+                   "start with the weights of another run or checkpoint; its images, classes and "
+                   "steps may differ")
       ->excludes(resume);
-  command->add_option("--threads", arguments->threads, "0: one per core")->check(not_negative());
+  command->add_option("--threads", arguments->threads, "number of threads; 0: one per core")
+      ->check(not_negative());
   command
-      ->add_option("--max-minutes", arguments->max_minutes, "stop with a checkpoint after so long")
+      ->add_option("--max-minutes", arguments->max_minutes,
+                   "write a checkpoint and stop after N minutes")
       ->check(not_negative());
   add_cache_option(*command, arguments->cache);
   command->footer(
       "Example:\n  bntt train --preset authors-cifar10 --data cifar --set model.width=0.25 --out "
       "runs/narrow\n  bntt train --resume runs/narrow --epochs 140\n  bntt train --preset "
       "authors-cifar100 --data cifar100 --set model.width=0.25 --from runs/narrow --out runs/fine\n"
-      "Ctrl-C leaves a checkpoint; --resume continues from it.");
+      "Ctrl-C writes a checkpoint and stops; --resume continues from it.");
   command->callback([arguments, resume, &action] {
     action = [arguments, resumes = resume->count() > 0] { return train(*arguments, resumes); };
   });

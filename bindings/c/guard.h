@@ -20,7 +20,7 @@ int guarded(const Body& body) noexcept {
   } catch (const Error& error) {
     return failed(BNTT_ERROR, error.what());
   } catch (const std::bad_alloc&) {
-    return failed(BNTT_NO_MEMORY, "the machine has not enough memory for this");
+    return failed(BNTT_NO_MEMORY, "there is not enough memory for this");
   } catch (const std::exception& error) {
     return failed(BNTT_INTERNAL, error.what());
   } catch (...) {

@@ -59,7 +59,8 @@ int bntt_session_show(bntt_session* session, const uint8_t* pixels, int64_t heig
 int bntt_session_advance(bntt_session* session, int64_t steps) {
   return guarded([&] {
     expect_given(session, "bntt_session");
-    if (!session->shown) throw bntt::Error("bntt_session_advance: no images were shown before");
+    if (!session->shown)
+      throw bntt::Error("bntt_session_advance: no images to advance, call bntt_session_show first");
     if (steps < 1) throw bntt::Error("bntt_session_advance: expected at least 1 step");
     const ThreadsOfCall threads(session->threads);
     bntt::Session& running = session->session;

@@ -138,7 +138,7 @@ Model with_state_dict(const Model& model, const py::dict& state) {
       const auto named = [&](const auto& numbers) { return numbers.name == name; };
       if (std::ranges::none_of(network.parameters(), named) &&
           std::ranges::none_of(network.statistics(), named)) {
-        fail("state: '{}' is not a number of this network", name);
+        fail("state: '{}' is not a parameter or statistic of this network", name);
       }
     }
   }

@@ -22,14 +22,14 @@ class ShowingSession {
   void show(const py::array& samples, uint32_t first_sample) {
     Batch shown = batch_of(model_, samples, first_sample);
     if (shown.size() != batch_) {
-      fail("samples: {} of them, expected {} for this session", shown.size(), batch_);
+      fail("samples: {} were given, expected {} for this session", shown.size(), batch_);
     }
     shown_ = std::move(shown);
     session_.restart();
   }
 
   void advance(int64_t steps) {
-    if (!shown_) fail("session: no samples were shown before");
+    if (!shown_) fail("session: no samples to advance, call show first");
     if (steps < 1) fail("session: {} steps, expected at least 1", steps);
     const py::gil_scoped_release release;
     session_.advance(model_.encode(*shown_, session_.steps_done(), steps));

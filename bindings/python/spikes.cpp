@@ -81,8 +81,8 @@ SpikeTrain from_packed(const py::array& words, int64_t channels,
 void add_spikes(py::module_& module) {
   py::class_<SpikeTrain>(
       module, "Spikes",
-      "Spikes over some steps, as bits packed along channels. A value is the sum "
-      "over planes of weight times bit.")
+      "Spikes over several steps, as bits packed along the channels. A value is the sum "
+      "of weight times bit over the planes.")
       .def_static("from_dense", &from_dense, py::arg("fired"),
                   "From an array of bool [step, sample, y, x, channel].")
       .def_static("from_packed", &from_packed, py::arg("words"), py::arg("channels"),
@@ -102,7 +102,7 @@ void add_spikes(py::module_& module) {
             words.attr("flags").attr("writeable") = false;
             return words;
           },
-          "The words, uint64 [plane, step, sample, y, x, word]: shared, read-only.")
+          "The words, uint64 [plane, step, sample, y, x, word]; shared memory, read-only.")
       .def("dense", &dense_of, "The values, float32 [step, sample, y, x, channel].")
       .def("__repr__", [](const SpikeTrain& spikes) {
         return fmt::format("Spikes(steps={}, samples={}, y={}, x={}, channels={}, planes={})",

@@ -35,7 +35,7 @@ RunConfig config_of(const Settings& settings, const RunPaths& paths, bool resume
   } else if (resume) {
     config = read_run_settings(paths);
   } else {
-    fail("train: has no settings, expected a preset, a file or a dict, or resume=True");
+    fail("train: no settings were given, expected a preset, a file or a dict, or resume=True");
   }
   for (const std::string& change : settings.changes) apply_setting(config, change, "settings");
   if (settings.data) config.data.dir = std::filesystem::absolute(*settings.data).string();

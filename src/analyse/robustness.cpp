@@ -181,7 +181,8 @@ double parse_number(std::string_view text, std::string_view whole, const std::st
   double value = 0.0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc() || end != text.data() + text.size() || !std::isfinite(value)) {
-    fail("{}: '{}' is no strength, expected a number such as 0.1 or 2/255", origin, excerpt(whole));
+    fail("{}: '{}' is not a strength, expected a number such as 0.1 or 2/255", origin,
+         excerpt(whole));
   }
   return value;
 }

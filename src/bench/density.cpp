@@ -67,7 +67,7 @@ DensityFinder::DensityFinder(Workload& workload, Kind kind, int64_t images)
       fail("bench: stage {} has ReLU neurons, expected spiking ones", plan.name);
     }
     if (plan.spikes() && plan.gains == 0) {
-      fail("bench: stage {} has no gamma to reach a density with", plan.name);
+      fail("bench: stage {} has no gamma to scale to a density", plan.name);
     }
   }
 }

@@ -126,7 +126,7 @@ void apply_classical_setting(ClassicalConfig& config, std::string_view setting) 
         fmt::format("{}=\"{}\"", setting.substr(0, equals), setting.substr(equals + 1)), origin);
   }
   if (change.contains("method")) {
-    fail("{}: the method is the argument behind 'classical'", origin);
+    fail("{}: the method is the argument after 'classical'", origin);
   }
   ClassicalConfig changed = config;
   read_fields(change, changed, origin);

@@ -64,8 +64,10 @@ Hats::Hats(const SensorSize& sensor, const HatsOptions& options)
       columns_(cells(sensor.width, options)),
       rows_(cells(sensor.height, options)) {
   if (columns_ < 1 || rows_ < 1) {
-    fail("hats: a sensor of {}x{} pixels has no whole cell of {}, expected a smaller hats.cell",
-         sensor.width, sensor.height, options.cell);
+    fail(
+        "hats: a sensor of {}x{} pixels is smaller than one cell of {}, expected a smaller "
+        "hats.cell",
+        sensor.width, sensor.height, options.cell);
   }
 }
 

@@ -116,7 +116,8 @@ ChosenClassifier choose_classifier(LabelledFeatures train, const LabelledFeature
   const auto count = static_cast<int64_t>(costs.size());
   if (count == 0) fail("svm.costs is empty, expected at least one cost");
   if (count > 1 && validation.rows.empty()) {
-    fail("svm.costs has {} costs, but there are no validation recordings to choose one by", count);
+    fail("svm.costs has {} costs, but there are no validation recordings to choose one with",
+         count);
   }
   const LinearProblem recordings(std::move(train), settings);
   std::optional<ChosenClassifier> best;

@@ -105,13 +105,13 @@ void RecordingStream::each(const FileList& list, const SampleRange& range, const
     for (const int64_t sample : work[i].samples) {
       const Recording recording = events_of(whole, list.samples[sample]);
       if (recording.events.empty()) {
-        fail("{}: {} has no event in the stretch of sample {}", sets_.dataset, file.string(),
+        fail("{}: {} has no event in the time span of sample {}", sets_.dataset, file.string(),
              sample);
       }
       if (recording.sensor != sensor_) {
         fail(
-            "{}: {} has a sensor of {}x{} pixels and others one of {}x{}, expected "
-            "data.sensor_width and data.sensor_height, which hold for all",
+            "{}: {} has a sensor of {}x{} pixels, but others have {}x{}: set data.sensor_width and "
+            "data.sensor_height for all",
             sets_.dataset, file.string(), recording.sensor.width, recording.sensor.height,
             sensor_.width, sensor_.height);
       }

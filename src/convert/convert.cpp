@@ -85,7 +85,7 @@ class ConversionRun {
       fail("--percentile is {}, expected a number above 0 and at most 100", percentile);
     }
     if (!options_.sweep.empty() && images_.validation.size() == 0) {
-      fail("{}: has no validation images, which --sweep chooses by", origin_);
+      fail("{}: has no validation images, which --sweep needs", origin_);
     }
     for (const double scale : options_.sweep) expect_scale("--sweep", scale);
     expect_scale("--threshold-scale", options_.threshold_scale);
@@ -105,9 +105,8 @@ class ConversionRun {
     if (kind == EncoderKind::events) fail("--encoder is events, but the ANN reads images");
     if (kind == EncoderKind::poisson_unsigned && !pixels) {
       fail(
-          "--encoder is poisson-unsigned, but the ANN reads normalised images: expected one "
-          "trained "
-          "with data.mean 0 and data.deviation 1");
+          "--encoder is poisson-unsigned, but the ANN reads normalised images: expected an ANN "
+          "trained with data.mean 0 and data.deviation 1");
     }
     return kind;
   }

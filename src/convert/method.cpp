@@ -7,7 +7,7 @@ namespace {
 
 constexpr ConversionMethod kMethods[] = {
     {.name = "cao",
-     .meaning = "weights as they are, membranes clipped at 0, pools that fire",
+     .meaning = "unscaled weights, membranes clipped at 0, pools with spiking neurons",
      .source = "Cao, Chen, Khosla 2015, IJCV 113:54",
      .rule = ThresholdRule::copied,
      .reset = Reset::hard,
@@ -16,7 +16,7 @@ constexpr ConversionMethod kMethods[] = {
      .direct_input = false,
      .pools_fire = true},
     {.name = "diehl",
-     .meaning = "scaled by the ANN's largest activations, hard reset",
+     .meaning = "scaled by the largest activations of the ANN, hard reset",
      .source = "Diehl, Neil, Binas et al. 2015, IJCNN",
      .rule = ThresholdRule::activations,
      .reset = Reset::hard,
@@ -25,7 +25,7 @@ constexpr ConversionMethod kMethods[] = {
      .direct_input = false,
      .pools_fire = false},
     {.name = "rueckauer",
-     .meaning = "scaled by a percentile of the ANN's activations, soft reset, image as current",
+     .meaning = "scaled by a percentile of the ANN's activations, soft reset, direct encoding",
      .source = "Rueckauer, Lungu, Hu et al. 2017, Front. Neurosci. 11:682",
      .rule = ThresholdRule::activations,
      .reset = Reset::soft,
@@ -43,7 +43,8 @@ constexpr ConversionMethod kMethods[] = {
      .direct_input = false,
      .pools_fire = false},
     {.name = "rmp",
-     .meaning = "thresholds as spike-norm's, but with soft reset, which keeps the rest",
+     .meaning =
+         "thresholds as in spike-norm, but with soft reset, which keeps the residual potential",
      .source = "Han, Srinivasan, Roy 2020, CVPR",
      .rule = ThresholdRule::weighted_inputs,
      .reset = Reset::soft,

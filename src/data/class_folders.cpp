@@ -143,7 +143,7 @@ ClassFolders read_class_folders(const fs::path& directory,
          train.string(), excerpt(folders.names.front()));
   }
   if (published && folder_names(test, dataset) != folders.names) {
-    fail("{}: {} has other class folders than {}", dataset, test.string(), train.string());
+    fail("{}: {} has different class folders from {}", dataset, test.string(), train.string());
   }
   folders.files.train = files_of_classes(train, folders.names, extensions, dataset);
   if (published) {

@@ -139,21 +139,21 @@ void keep_first(ImageSet& set, int64_t limit) {
 void check_options(const DatasetInfo& info, const DatasetOptions& options) {
   for (const int64_t limit : {options.limit_train, options.limit_test}) {
     if (limit < 0) {
-      fail("{}: the limit of images is {}, expected 0 (all) or more", info.name, limit);
+      fail("{}: the image limit is {}, expected 0 (all) or more", info.name, limit);
     }
   }
   if (options.labels == Labels::coarse && !info.coarse_labels) {
-    fail("{}: coarse labels are not available: it has one set of labels only", info.name);
+    fail("{}: has no coarse labels, only one set of labels", info.name);
   }
   if (options.size != 0 && options.size != info.shape.height && !info.resizable) {
-    fail("{}: a size of {} was asked for, but its images are {}x{}", info.name, options.size,
+    fail("{}: a size of {} was given, but its images are {}x{}", info.name, options.size,
          info.shape.height, info.shape.width);
   }
   if (options.size < 0 || options.size > kLargestSide) {
     fail("{}: the size is {}, expected 0 (its own) to {}", info.name, options.size, kLargestSide);
   }
   if (options.fit != Fit::crop && !info.fittable) {
-    fail("{}: a way to fit images was given, but {}", info.name,
+    fail("{}: data.fit was given, but {}", info.name,
          info.kind == SampleKind::events ? "it holds event recordings"
                                          : "all its images have the same size");
   }
@@ -163,10 +163,11 @@ void check_options(const DatasetInfo& info, const DatasetOptions& options) {
     fail("{}: settings of event frames were given, but it holds images", info.name);
   }
   if (options.events.bin_us > 0 && options.events.interval != Interval::time) {
-    fail("{}: bins of fixed length were asked for, and intervals of equal counts too", info.name);
+    fail("{}: bins of fixed length cannot be combined with intervals of equal event counts",
+         info.name);
   }
   if (options.events.frames < 1 || options.events.frames > kMostFrames) {
-    fail("{}: {} frames were asked for, expected 1 to {}", info.name, options.events.frames,
+    fail("{}: {} frames were given, expected 1 to {}", info.name, options.events.frames,
          kMostFrames);
   }
 }

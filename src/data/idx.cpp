@@ -93,7 +93,7 @@ IdxArray read_idx(const fs::path& path, int rank, const std::string& dataset) {
   std::error_code ignored;
   const bool plain_exists = fs::exists(path, ignored);
   if (!plain_exists && !fs::exists(compressed, ignored)) {
-    fail("{}: neither {} nor {} is there", dataset, path.string(), compressed.filename().string());
+    fail("{}: neither {} nor {} exists", dataset, path.string(), compressed.filename().string());
   }
   const fs::path& found = plain_exists ? path : compressed;
   const std::vector<uint8_t> bytes = read_file(found, kLargestIdx + header_size(rank));

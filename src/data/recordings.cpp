@@ -35,7 +35,7 @@ Recording parse_aedat(std::span<const uint8_t> bytes, std::string_view version,
     return {.sensor = aedat3_sensor(bytes), .events = parse_aedat3(bytes, origin)};
   }
   if (version.starts_with('4')) {
-    fail("{} is AEDAT 4, which is not read: export it as AEDAT 3.1", origin);
+    fail("{} is AEDAT 4, which is not supported: export it as AEDAT 3.1", origin);
   }
   fail("{} is AEDAT {}, expected 2.0 or 3.1", origin, excerpt(version));
 }
@@ -67,10 +67,7 @@ Recording parse_recording(std::span<const uint8_t> bytes, const std::string& ext
   }
   if (sensor.known()) recording.sensor = sensor;
   if (!recording.sensor.known()) {
-    fail(
-        "{} does not say how large its sensor is, expected the settings sensor_width and "
-        "sensor_height",
-        origin);
+    fail("{} does not say how large its sensor is: set sensor_width and sensor_height", origin);
   }
   expect_inside(recording.events, recording.sensor, origin);
   return recording;

@@ -48,7 +48,7 @@ class Exporter {
       fail("NIR: dt is {}, expected a number above 0", options.dt);
     }
     if (network.spec().propagation == Propagation::delayed) {
-      fail("NIR: the network delays spikes by a step, and a NIR graph passes them on at once");
+      fail("NIR: the network uses delayed propagation, which NIR cannot express");
     }
     result_.graph.version = kNirVersion;
     add("input", "Input", {}).arrays["shape"] = shape_array(network.spec().input, false);
@@ -123,8 +123,8 @@ class Exporter {
     const bool soft = dynamics.reset == Reset::soft;
     if (soft && !options_.allow_lossy) {
       fail(
-          "{}: its neurons subtract the threshold when they fire, and most readers of NIR reset to "
-          "0 instead: --allow-lossy writes them all the same, with the reset as metadata",
+          "{}: its neurons subtract the threshold when they fire, but most readers of NIR reset to "
+          "0: --allow-lossy writes them anyway, with the reset as metadata",
           plan.name);
     }
     result_.soft_reset = result_.soft_reset || soft;
@@ -286,7 +286,7 @@ class Exporter {
                                               .threshold = plan.neuron.threshold,
                                               .branches = std::ssize(plan.branches)});
     if (norm->per_image()) {
-      fail("{}: its norm '{}' depends on the sample, which NIR cannot say", branch.name,
+      fail("{}: its norm '{}' depends on the sample, which NIR cannot express", branch.name,
            branch.norm.kind);
     }
     const RowSplit rows{steps, 1, branch.output.pixels(), channels};
@@ -314,7 +314,8 @@ class Exporter {
     }
     if (result.changes && !options_.mean_of_steps) {
       fail(
-          "{}: its norm '{}' changes from step to step, which NIR cannot say: --bntt mean writes "
+          "{}: its norm '{}' changes from step to step, which NIR cannot express: --bntt mean "
+          "writes "
           "the mean over time",
           branch.name, branch.norm.kind);
     }

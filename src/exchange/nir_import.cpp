@@ -96,7 +96,7 @@ class Importer : private NirNumbers {
     const MapShape map = flat ? MapShape{shape[0], 1, 1} : MapShape{shape[0], shape[1], shape[2]};
     const int64_t steps = options_.steps > 0 ? options_.steps : nir_steps(graph_);
     if (steps < 1 || steps > kMaxSteps) {
-      fail("{}: does not say for how many steps it runs, expected 1 to {}", origin_, kMaxSteps);
+      fail("{}: does not give a number of steps, expected 1 to {}", origin_, kMaxSteps);
     }
     lowering_.emplace(map, steps, origin_);
     return lowering_->input(flat);
@@ -113,7 +113,7 @@ class Importer : private NirNumbers {
     if (type == "IF" || type == "LIF" || type == "CubaLIF") return fire(node, signal);
     if (type == "I" || type == "LI") return integrate(node, std::move(signal));
     if (type == "Output") return finish(node, std::move(signal));
-    refuse(node, "is of a kind that bntt cannot run");
+    refuse(node, "is of a type that bntt does not support");
   }
 
   NirSignal connect(const NirNode& node, NirSignal signal) {
@@ -171,7 +171,8 @@ class Importer : private NirNumbers {
                               .padding = padding_of(node, kernel, stride)};
     const ConvGeometry geometry{synapse.kernel, synapse.stride, synapse.padding};
     if (geometry.output(map, outputs).pixels() < 1) {
-      refuse(node, "finds no place for its kernel in a map of {}x{} pixels", map.height, map.width);
+      refuse(node, "has a kernel that does not fit into a map of {}x{} pixels", map.height,
+             map.width);
     }
     lowering_->make_plain(signal, node.name + "_sum");
     NirTerm& term = signal.terms.front();

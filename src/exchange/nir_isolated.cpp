@@ -171,7 +171,7 @@ NirGraph parse_nir(std::span<const uint8_t> bytes, const std::string& origin) {
   {
     const Hdf5Lock lock;  // no other thread is inside libhdf5 during the fork
     const pid_t child = result.get() < 0 ? -1 : ::fork();
-    if (child < 0) fail("{}: no process to read it in: {}", origin, system_message());
+    if (child < 0) fail("{}: could not start a process to read it: {}", origin, system_message());
     if (child == 0) ::_exit(read_into(result.get(), bytes, origin));
     while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
     }

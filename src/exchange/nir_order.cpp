@@ -86,9 +86,9 @@ NirOrder nir_order(const NirGraph& graph, const std::string& origin) {
   const std::vector<bool> fed = reachable(only_node(graph, "Input", origin), readers);
   const std::vector<bool> read = reachable(only_node(graph, "Output", origin), order.sources);
   for (std::size_t i = 0; i < count; ++i) {
-    if (!fed[i]) fail("{}: nothing reaches node '{}'", origin, excerpt(graph.nodes[i].name));
+    if (!fed[i]) fail("{}: no input reaches node '{}'", origin, excerpt(graph.nodes[i].name));
     if (!read[i]) {
-      fail("{}: node '{}' leads to no output", origin, excerpt(graph.nodes[i].name));
+      fail("{}: node '{}' does not lead to an output", origin, excerpt(graph.nodes[i].name));
     }
   }
   return order;

@@ -96,7 +96,7 @@ class Reader {
     const herr_t end =
         H5Literate(parent, H5_INDEX_NAME, H5_ITER_INC, nullptr, list_member, &listing);
     if (listing.foreign_link) {
-      fail("{}: {} holds a link, expected groups and arrays alone", origin_, excerpt(where));
+      fail("{}: {} holds a link, expected only groups and arrays", origin_, excerpt(where));
     }
     if (listing.names.size() > kMostNodes) {
       fail("{}: {} has more than {} members", origin_, excerpt(where), kMostNodes);
@@ -166,7 +166,7 @@ class Reader {
                         filter == H5Z_FILTER_FLETCHER32);
     }
     if (elsewhere || !known || filters < 0) {
-      fail("{}: '{}' of {} is stored in a way that NIR files do not have", origin_, excerpt(name),
+      fail("{}: '{}' of {} is stored in a way that NIR files do not use", origin_, excerpt(name),
            excerpt(where));
     }
   }
@@ -208,7 +208,7 @@ class Reader {
   std::string text(hid_t parent, const std::string& name, const std::string& where) const {
     const Dataset data = dataset(parent, name, where);
     if (!data.is_text() || data.count != 1) {
-      fail("{}: '{}' of {} is not a text", origin_, excerpt(name), excerpt(where));
+      fail("{}: '{}' of {} is not text", origin_, excerpt(name), excerpt(where));
     }
     return texts_of(data, name, where).front();
   }

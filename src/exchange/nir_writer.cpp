@@ -9,7 +9,7 @@ namespace {
 
 /// Nothing here depends on untrusted input: a failure means that memory ran out.
 void expect(bool worked) {
-  if (!worked) fail("NIR: libhdf5 could not make the file, there may be too little memory");
+  if (!worked) fail("NIR: libhdf5 could not create the file, perhaps for lack of memory");
 }
 
 Hdf5Handle make_group(hid_t parent, const std::string& name) {

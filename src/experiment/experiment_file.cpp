@@ -108,7 +108,7 @@ std::string_view embedded_text(std::string_view name) {
   }
   std::vector<std::string> names = experiment_names();
   names.emplace_back("all");
-  fail("unknown experiment '{}', expected one of {}, or a file that ends in .toml{}", excerpt(name),
+  fail("unknown experiment '{}', expected one of {}, or a .toml file{}", excerpt(name),
        fmt::join(names, ", "), did_you_mean(name, names));
 }
 
@@ -264,7 +264,7 @@ Experiment experiment_from_toml(std::string_view text, const std::string& origin
   check_runs(experiment, origin);
   check_uses(experiment, origin);
   if (experiment.rows.empty() && experiment.figures.empty() && experiment.claims.empty()) {
-    fail("{}: asks for nothing, expected a row, a figure or a claim", origin);
+    fail("{}: describes nothing to measure, expected a row, a figure or a claim", origin);
   }
   return experiment;
 }

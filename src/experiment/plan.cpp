@@ -50,7 +50,7 @@ RunConfig base_settings(const Experiment& experiment, const RunEntry& run) {
 RunConfig changed_settings(const Experiment& experiment, const RunEntry& run, Scale scale,
                            std::size_t depth) {
   if (depth > experiment.runs.size()) {
-    fail("{}: the run '{}' is like itself", experiment.name, excerpt(run.name));
+    fail("{}: the run '{}' refers to itself through `like`", experiment.name, excerpt(run.name));
   }
   RunConfig config = run.like.empty()
                          ? base_settings(experiment, run)
@@ -147,7 +147,7 @@ class Planner {
                       std::size_t depth) {
     const RunEntry& entry = experiment.run(name);
     if (depth > experiment.runs.size()) {
-      fail("{}: the run '{}' starts from itself", experiment.name, excerpt(name));
+      fail("{}: the run '{}' refers to itself through `from`", experiment.name, excerpt(name));
     }
     const Scale scale = plan_.options.scale;
     PlannedRun run{

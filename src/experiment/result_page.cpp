@@ -91,8 +91,8 @@ std::string section(const ExperimentResult& result, const std::vector<std::strin
       result.seeds == 1 ? "seed" : "seeds");
   for (const std::string& note : result.notes) text += " " + escaped(note);
   text += "</p>\n<div class=\"grid\">\n";
-  if (!result.rows.empty()) text += card("Ours beside the paper's", number_table(result));
-  if (!result.claims.empty()) text += card("What the paper says", claim_table(result));
+  if (!result.rows.empty()) text += card("Our numbers and the paper's", number_table(result));
+  if (!result.claims.empty()) text += card("Claims of the paper", claim_table(result));
   for (std::size_t i = 0; i < std::min(pictures.size(), result.drawings.size()); ++i) {
     text += picture(result.drawings[i], pictures[i]);
   }

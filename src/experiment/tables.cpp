@@ -77,8 +77,7 @@ std::string table(const ExperimentResult& result) {
   }
   for (const ResultRow& row : result.rows) {
     if (!row.problem.empty()) {
-      text += fmt::format("\n{}: no numbers of ours, since {}.\n", plain(row.label),
-                          plain(row.problem));
+      text += fmt::format("\n{}: not measured, since {}.\n", plain(row.label), plain(row.problem));
     }
   }
   return text;

@@ -159,7 +159,7 @@ void expect_complete(const Batch& batch, EncoderKind kind, int64_t first_step, i
   }
   expect_filled(batch, kind);
   if (events && first_step + steps > batch.frames) {
-    fail("encoder events: steps up to {} are wanted, but the recordings have {} frames",
+    fail("encoder events: {} steps are needed, but the recordings have {} frames",
          first_step + steps, batch.frames);
   }
 }
@@ -170,7 +170,7 @@ std::string_view encoder_name(EncoderKind kind) {
   for (const auto& [known, name] : enum_names(kind)) {
     if (known == kind) return name;
   }
-  fail("encoder: kind {} is none, expected one of EncoderKind", static_cast<int>(kind));
+  fail("encoder: {} is not a value of EncoderKind", static_cast<int>(kind));
 }
 
 EncoderKind encoder_from_name(std::string_view name, std::string_view origin) {

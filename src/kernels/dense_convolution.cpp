@@ -43,7 +43,7 @@ auto in_our_errors(const Work& work) {
     return work();
   } catch (const dnnl::error& error) {
     if (error.status == dnnl_out_of_memory) throw std::bad_alloc();
-    fail("oneDNN refuses a convolution: {}", error.what());
+    fail("oneDNN rejects a convolution: {}", error.what());
   }
 }
 

@@ -115,8 +115,9 @@ Loss of_every_step(const LossOptions& options, const Outputs& outputs,
 constexpr LossEntry kLosses[] = {
     {"cross-entropy", "softmax cross-entropy of the logits (the paper's)", of_cross_entropy},
     {"mse", "mean squared distance of the logits from the one-hot label", mean_squared_distance},
-    {"sse", "the same summed over batch and classes (Lee 2020)", summed_squared_distance},
-    {"tet", "mean over the steps of each step's cross-entropy, and a squared distance (TET)",
+    {"sse", "the squared distance summed over batch and classes (Lee 2020)",
+     summed_squared_distance},
+    {"tet", "mean of the cross-entropies of the steps, plus a squared distance (TET)",
      of_every_step},
 };
 

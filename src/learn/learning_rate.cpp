@@ -54,8 +54,8 @@ double one_cycle(const LearningRateOptions& options, const SchedulePosition& pos
 }
 
 constexpr ScheduleEntry kSchedules[] = {
-    {"steps", "times the drop factor at every fraction of the drops", true, steps},
-    {"cosine", "half a cosine from the learning rate to the final one", true, cosine},
+    {"steps", "multiplied by the drop factor at each fraction in drops", true, steps},
+    {"cosine", "half a cosine from the learning rate to the final learning rate", true, cosine},
     {"one-cycle", "rises to the learning rate, then falls to almost nothing", false, one_cycle},
     {"constant", "the learning rate throughout", true, constant},
 };
@@ -106,8 +106,8 @@ double learning_rate_at(const LearningRateOptions& options, int64_t step,
   const auto& schedule = find_kind<ScheduleEntry>("schedule", options.schedule, kSchedules);
   if (!schedule.warms_up && options.warmup_epochs > 0.0) {
     fail(
-        "learning rate: warmup_epochs is {}, expected 0, since the schedule '{}' begins with a "
-        "rise of its own",
+        "learning rate: warmup_epochs is {}, expected 0, since the schedule '{}' has its own "
+        "warm-up",
         options.warmup_epochs, options.schedule);
   }
   const auto steps_per_epoch = static_cast<double>(length.steps_per_epoch);

@@ -92,7 +92,7 @@ void Optimizer::expect_fitting(const Network& network) const {
       fits = memory.values[i].size() == parameters[i].value.size();
     }
   }
-  if (!fits) fail("optimizer: its memory is that of another network");
+  if (!fits) fail("optimizer: its state belongs to another network");
 }
 
 void Optimizer::step(Network& network, double learning_rate) {

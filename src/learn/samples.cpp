@@ -11,7 +11,7 @@ LabelledImages::LabelledImages(const Images& images, std::span<const int64_t> la
     : images_(images), labels_(labels) {
   expect_whole(images, "samples");
   if (images.count > std::numeric_limits<uint32_t>::max()) {
-    fail("samples: {} images are more than there are ids for", images.count);
+    fail("samples: {} images exceed the largest number of samples", images.count);
   }
   if (std::ssize(labels) != images.count) {
     fail("samples: {} labels for {} images, expected one for each", labels.size(), images.count);

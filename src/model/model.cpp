@@ -156,7 +156,7 @@ Batch Model::prepare(const Images& images, uint32_t first_sample) const {
     fail("predict: the model reads {} channels, which images do not have", shape.channels);
   }
   if (images.count > int64_t{kEvaluationEpoch - kFirstTestId} - first_sample) {
-    fail("predict: {} images from sample {} on are more than there are numbers for", images.count,
+    fail("predict: {} images starting at sample {} exceed the largest sample number", images.count,
          first_sample);
   }
   Batch batch{.sample_ids = test_ids(first_sample, images.count),

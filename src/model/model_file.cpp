@@ -115,7 +115,7 @@ Buffer<float> tensor_values(const TensorFile& file, const std::string& origin,
   if (tensor == nullptr) fail("{}: expected a tensor '{}', found none", origin, name);
   if (tensor->type != TensorType::f32 || tensor->shape != shape) {
     fail("{}: tensor '{}' is {}{}, expected float32 {}", origin, name,
-         tensor->type == TensorType::f32 ? "" : "not float32 but of another type, ",
+         tensor->type == TensorType::f32 ? "" : "of a type other than float32, ",
          shape_text(tensor->shape), shape_text(shape));
   }
   const auto floats = tensor->floats();
@@ -174,7 +174,7 @@ NetworkSpec checkpoint_network(const TensorFile& file, const std::string& origin
 void unpack_network(const TensorFile& file, const std::string& origin, Network& network) {
   const NetworkSpec found = checkpoint_network(file, origin);
   if (found != network.spec()) {
-    fail("{}: holds another network: {}", origin,
+    fail("{}: holds a different network: {}", origin,
          first_difference(parse_json(to_json(found), origin),
                           parse_json(to_json(network.spec()), origin)));
   }

@@ -233,7 +233,7 @@ Buffer<float> Network::step_logits(const Trace& trace) const {
       trace.stages.empty() ? nullptr : std::get_if<DenseTrain>(&trace.stages.back().output);
   if (trace.stages.size() != plans_.size() || readout == nullptr ||
       readout->values.size() % plans_.back().output.size() != 0) {
-    fail("network: the trace is not one of this network's forward passes");
+    fail("network: the trace does not come from a forward pass of this network");
   }
   return ReadoutMap(spec_).step_logits(readout->values);
 }
@@ -341,7 +341,8 @@ void Network::restart(ChainState& state, int64_t batch) const {
 
 void keep_images(ChainState& state, std::span<const int64_t> images) {
   if (images.empty() || state.batch < 1) {
-    fail("network: {} images to keep of {}, expected at least 1 of 1", images.size(), state.batch);
+    fail("network: {} images to keep of {}, expected at least 1 of each", images.size(),
+         state.batch);
   }
   for (const int64_t image : images) {
     if (image < 0 || image >= state.batch) {

@@ -8,7 +8,7 @@ namespace bntt {
 namespace {
 
 [[noreturn]] void fail_as_foreign(const char* what) {
-  fail("network: the {} is not one of this network's", what);
+  fail("network: the {} does not belong to this network", what);
 }
 
 bool is_constant(const Signal& signal) {
@@ -162,8 +162,7 @@ void Network::check_options(const AdvanceOptions& options) const {
   };
   if (options.windows != nullptr && !options.windows->empty() &&
       !is_per_stage(options.windows->active)) {
-    fail("network: the windows are not those of {} stages and {} steps", plans_.size(),
-         spec_.steps);
+    fail("network: the windows do not fit {} stages and {} steps", plans_.size(), spec_.steps);
   }
   if (options.activity != nullptr && !options.activity->spikes.empty() &&
       !is_per_stage(options.activity->spikes)) {

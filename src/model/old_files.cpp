@@ -17,8 +17,8 @@ bool set_old_card_reader(OldCardReader reader) {
 ModelCard old_card(const std::filesystem::path& file, const Network& network) {
   if (the_reader == nullptr) {
     fail(
-        "{}: a file of version 0.1, which does not say how its input is made; this build of the "
-        "library cannot read the run.toml beside it",
+        "{}: is a file of version 0.1, which does not say how its input is encoded; this build of "
+        "the library cannot read the run.toml beside it",
         file.string());
   }
   return the_reader(file, network);

@@ -138,7 +138,7 @@ class Planner {
 
   void operator()(const BranchedStage& stage) {
     if (!pools_.empty()) {
-      fail("a pool stands before {}, which has branches: give a branch its pool",
+      fail("there is a pool before {}, which has branches: put the pool into a branch",
            stage.name.empty() ? "a stage" : "stage " + excerpt(stage.name));
     }
     add_hidden(stage.name, stage.branches, stage.neuron);
@@ -149,7 +149,7 @@ class Planner {
     check_count("readout: votes", readout.votes, kMaxChannels / readout.classes);
     check_fraction("readout", "leak", readout.leak);
     if (readout.synapse == SynapseKind::conv) {
-      fail("the readout has a convolution, expected a synapse dense or identity");
+      fail("the readout has a convolution, expected a dense or identity synapse");
     }
     const int64_t outputs = readout.classes * readout.votes;
     StagePlan plan{.name = fmt::format("fc{}", ++dense_stages_),
@@ -170,7 +170,7 @@ class Planner {
  private:
   void add_pool(const PoolSpec& pool) {
     if (!pools_.empty() && pools_.back().kind != pool.kind) {
-      fail("two pools of different kinds stand {} in a row", place_of_pool());
+      fail("two pools of different kinds follow each other {}", place_of_pool());
     }
     if (pool.size < 0) {
       fail("the pool {} has size {}, expected at least 0", place_of_pool(), pool.size);
@@ -195,7 +195,7 @@ class Planner {
           dense ? fmt::format("fc{}", ++dense_stages_) : fmt::format("conv{}", ++conv_stages_);
     } else if (!is_name(name)) {
       fail(
-          "the name of stage '{}' is not one: expected up to 64 letters, digits, '_' or '-', and "
+          "stage '{}' has an invalid name: expected up to 64 letters, digits, '_' or '-', and "
           "not '{}'",
           excerpt(name), kInputName);
     }
@@ -290,8 +290,10 @@ class Planner {
     if (branch.sources.size() == 1) return;
     for (const int64_t stage : branch.sources) {
       if (stage == BranchPlan::kInput || !plans_[stage].spikes()) {
-        fail("{}: only spikes add up, and {} does not hand on spikes: give it a branch of its own",
-             branch.name, stage == BranchPlan::kInput ? kInputName : plans_[stage].name);
+        fail(
+            "{}: only spikes can be added, and {} does not output spikes: give it a branch of its "
+            "own",
+            branch.name, stage == BranchPlan::kInput ? kInputName : plans_[stage].name);
       }
       if (map_of(stage) != branch.source) {
         fail("{}: its sources {} and {} have maps of {} and {}, expected the same", branch.name,
@@ -314,7 +316,7 @@ class Planner {
       }
       if (height > before.height || width > before.width) {
         const bool chained = &pool != &pools.back() || spec.pool.size == 1;
-        fail("the pool {} of size {} would leave nothing of its map of {}x{} pixels",
+        fail("the pool {} of size {} is too large for its map of {}x{} pixels",
              chained ? place_of_pool() : "of " + branch.name, pool.size, before.height,
              before.width);
       }
@@ -341,7 +343,7 @@ class Planner {
     switch (spec.kind) {
       case SynapseKind::conv: {
         if (is_flat(branch)) {
-          fail("{} stands after {}, but nothing convolves a flat layer", branch.name,
+          fail("{} follows {}, but a convolution cannot read a flat layer", branch.name,
                plans_[branch.sources.front()].name);
         }
         check_count(branch.name + ": channels", spec.outputs, kMaxChannels);
@@ -353,7 +355,7 @@ class Planner {
         branch.geometry = {spec.kernel, spec.stride, spec.padding};
         branch.output = branch.geometry.output(branch.input, spec.outputs);
         if (branch.output.pixels() < 1) {
-          fail("{}: a kernel of {} with padding {} finds no place in its map of {}x{} pixels",
+          fail("{}: a kernel of {} with padding {} does not fit into its map of {}x{} pixels",
                branch.name, spec.kernel, spec.padding, branch.input.height, branch.input.width);
         }
         branch.fan_in = branch.geometry.taps() * branch.input.channels;
@@ -456,7 +458,7 @@ void check_connections(const NetworkSpec& spec, const std::vector<StagePlan>& pl
                          branch.sources.front() == static_cast<int64_t>(i) - 1 &&
                          (plans[i].readout || plans[i].neuron.kind != "none");
       if (!chain && spec.propagation == Propagation::delayed) {
-        fail("{}: delayed propagation is for chains alone, and this stage is not part of one",
+        fail("{}: delayed propagation works only for chains, and this stage is not part of one",
              plans[i].name);
       }
       for (const int64_t source : branch.sources) {

@@ -146,7 +146,7 @@ RidgeFigure gamma_histogram(const Json& run, const std::string& wanted) {
   for (const Json& layer : layers) names.push_back(layer["name"]);
   const auto found = wanted.empty() ? names.begin() : std::ranges::find(names, wanted);
   if (found == names.end()) {
-    fail("--layer: '{}' is no layer of {}{}", excerpt(wanted), run["name"].get<std::string>(),
+    fail("--layer: '{}' is not a layer of {}{}", excerpt(wanted), run["name"].get<std::string>(),
          did_you_mean(wanted, names));
   }
   const Json& layer = layers[found - names.begin()];
@@ -320,8 +320,8 @@ const FigureEntry& figure_entry(const std::string& name) {
     names.push_back(entry.name);
   }
   const std::string suggestion = did_you_mean(name, names);
-  fail("--figure: there is no '{}'{}", excerpt(name),
-       suggestion.empty() ? "; --figure list names them" : suggestion);
+  fail("--figure: unknown figure '{}'{}", excerpt(name),
+       suggestion.empty() ? "; --figure list lists all names" : suggestion);
 }
 
 std::string figure_script(const std::string& name, const Json& run, const std::string& layer,

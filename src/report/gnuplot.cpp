@@ -18,7 +18,7 @@ namespace {
 class MemoryFile {
  public:
   explicit MemoryFile(const char* name) : descriptor_(memfd_create(name, MFD_CLOEXEC)) {
-    if (descriptor_ < 0) fail("gnuplot: no memory for its {}", name);
+    if (descriptor_ < 0) fail("gnuplot: there is not enough memory for its {}", name);
   }
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
@@ -28,7 +28,7 @@ class MemoryFile {
 
   void fill(const std::string& text) const {
     if (pwrite(descriptor_, text.data(), text.size(), 0) != static_cast<ssize_t>(text.size())) {
-      fail("gnuplot: no memory for its script");
+      fail("gnuplot: there is not enough memory for its script");
     }
   }
   std::string contents() const {
@@ -78,15 +78,15 @@ std::string run_gnuplot(const std::string& script) {
   const int refused =
       posix_spawnp(&child, "gnuplot", actions.get(), nullptr, arguments.data(), environ);
   if (refused == ENOENT) {
-    fail("gnuplot is not installed: it draws the figures (Debian package gnuplot-nox)");
+    fail("gnuplot, which draws the figures, is not installed (Debian package gnuplot-nox)");
   }
-  if (refused != 0) fail("gnuplot does not start: error {}", refused);
+  if (refused != 0) fail("gnuplot could not be started: error {}", refused);
   int status = 0;
   while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   std::string picture = output.contents();
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || picture.empty()) {
-    fail("gnuplot draws nothing: {}", excerpt(errors.contents()));
+    fail("gnuplot drew nothing: {}", excerpt(errors.contents()));
   }
   return picture;
 }

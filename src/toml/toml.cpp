@@ -147,7 +147,7 @@ Json converted(const toml::node& node, const std::string& origin, int depth) {
     case toml::node_type::boolean:
       return node.as_boolean()->get();
     default:
-      fail("{}: {}: a date or time, but no setting is one", origin, place(node.source().begin));
+      fail("{}: {}: is a date or time, which no setting takes", origin, place(node.source().begin));
   }
 }
 

@@ -86,7 +86,7 @@ class TensorPicker {
            fmt::join(tensor->shape, ", "), fmt::join(shape, ", "));
     }
     if (tensor->type != TensorType::f32) {
-      fail("{}: tensor '{}' holds another type of number, expected float32", origin_, name);
+      fail("{}: tensor '{}' is not float32", origin_, name);
     }
     used_.insert(name);
     return tensor->floats();
@@ -97,7 +97,7 @@ class TensorPicker {
   void refuse_the_rest() const {
     for (const Tensor& tensor : file_.tensors) {
       if (!used_.contains(tensor.name)) {
-        fail("{}: holds a tensor '{}' that this network has no place for", origin_, tensor.name);
+        fail("{}: holds a tensor '{}' that this network does not have", origin_, tensor.name);
       }
     }
   }

@@ -51,7 +51,7 @@ TrainPosition position_from_text(const std::string& text, const std::string& ori
     if (position.epoch >= 0 && position.batch >= 0 && position.step >= 0) return position;
   } catch (const Json::exception&) {
   }
-  fail("{}: its training position is not one of ours", origin);
+  fail("{}: its training position is invalid", origin);
 }
 
 }  // namespace
@@ -122,8 +122,10 @@ TensorFile load_checkpoint(const RunPaths& paths, const std::filesystem::path& f
     } catch (const Error&) {
       throw Error(error);
     }
-    fail("{}; the checkpoint before it, {}, is intact: move it in its place to go on from there",
-         error.what(), paths.previous().string());
+    fail(
+        "{}; the previous checkpoint, {}, is intact: rename it to replace the damaged one, then "
+        "resume",
+        error.what(), paths.previous().string());
   }
 }
 

@@ -161,10 +161,8 @@ void check_schedule(const RunConfig& config, const std::string& origin) {
   }
   const auto& schedule = find_kind<ScheduleEntry>("schedule", train.schedule, schedule_table());
   if (!schedule.warms_up && train.warmup_epochs > 0.0) {
-    fail(
-        "{}: train.warmup_epochs is {}, expected 0, since the schedule '{}' begins with a rise of "
-        "its own",
-        origin, train.warmup_epochs, train.schedule);
+    fail("{}: train.warmup_epochs is {}, expected 0, since the schedule '{}' has its own warm-up",
+         origin, train.warmup_epochs, train.schedule);
   }
 }
 
@@ -297,8 +295,8 @@ void apply_setting(RunConfig& config, std::string_view setting, const std::strin
     change = std::move(table);
   }
   if (config.network && parts.front() == "model") {
-    fail("{}: '{}' would have no effect, as the settings describe the network in [network]", origin,
-         excerpt(key));
+    fail("{}: '{}' would have no effect because the settings describe the network in [network]",
+         origin, excerpt(key));
   }
   RunConfig changed = config;
   read_fields(change, changed, origin);
@@ -312,7 +310,7 @@ DatasetOptions dataset_options(const RunConfig& config) {
   const int64_t steps = steps_of(config);
   const DataConfig& data = config.data;
   if (data.bin_us > 0 && data.frames > 0) {
-    fail("data.frames is {}, expected 0 beside data.bin_us: bins are as many as steps",
+    fail("data.frames is {}, expected 0 with data.bin_us, which sets the number of frames",
          data.frames);
   }
   return {.limit_train = data.limit_train,
@@ -404,8 +402,8 @@ void expect_no_step_rows(const NetworkSpec& spec) {
       };
       if (numbers(1) == numbers(2)) continue;
       fail(
-          "data.bin_us: {} has a norm '{}' with numbers for every step, expected one without, as "
-          "bn or none",
+          "data.bin_us: {} has a norm '{}' with parameters for every step, expected one without, "
+          "such as bn or none",
           branch.name, branch.norm.kind);
     }
   }

@@ -38,8 +38,8 @@ void expect_fitting_data(const NetworkSpec& spec, const ImageSet& images, const 
     return fmt::format("{}x{}x{} in {} classes", shape.channels, shape.height, shape.width,
                        classes);
   };
-  fail("{}: its network is not for the data set {}: it takes {}, but the data are {}", run, dataset,
-       text(spec.input, classes_of(spec)), text(images.shape, images.classes));
+  fail("{}: its network does not fit the data set {}: it takes {}, but the data are {}", run,
+       dataset, text(spec.input, classes_of(spec)), text(images.shape, images.classes));
 }
 
 void expect_frames(const ImageSet& images, int64_t steps) {

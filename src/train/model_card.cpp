@@ -48,8 +48,8 @@ ModelCard old_run_card(const std::filesystem::path& file, const Network& network
   const RunPaths paths{file.parent_path()};
   if (!std::filesystem::exists(paths.settings())) {
     fail(
-        "{}: a file of version 0.1, which does not say how its input is made: expected {} beside "
-        "it",
+        "{}: is a file of version 0.1, which does not say how its input is encoded: expected {} "
+        "beside it",
         file.string(), paths.settings().filename().string());
   }
   return card_of_settings(read_run_settings(paths), network);

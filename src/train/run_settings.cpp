@@ -11,8 +11,10 @@ namespace fs = std::filesystem;
 
 RunConfig read_run_settings(const RunPaths& paths) {
   if (fs::exists(paths.classical())) {
-    fail("{}: holds a run of a classical method, which has no network: see bntt inspect and report",
-         paths.directory.string());
+    fail(
+        "{}: holds a run of a classical method, which has no network: use bntt inspect or bntt "
+        "report",
+        paths.directory.string());
   }
   if (!fs::exists(paths.settings())) {
     fail("{}: holds no run: expected the file {}", paths.directory.string(),
@@ -44,7 +46,7 @@ void expect_room_for_run(const RunPaths& paths, bool may_exist) {
     // The output of this command itself may be redirected to a log there.
     const bool harmless = name.starts_with('.') || name.ends_with(".log") || name.ends_with(".txt");
     if (!is_run_file(name) && !harmless) {
-      fail("{}: holds '{}', which is not a run's, expected a new or empty directory",
+      fail("{}: holds '{}', which does not belong to a run; expected a new or empty directory",
            paths.directory.string(), excerpt(name));
     }
   }
@@ -90,7 +92,8 @@ void change_epochs(const RunPaths& paths, int64_t epochs) {
 void expect_network_of(const RunPaths& paths, const RunConfig& config, const NetworkSpec& trained) {
   const NetworkSpec described = network_of(config, trained.input, classes_of(trained));
   if (described == trained) return;
-  fail("{}: describes another network than the one that was trained: {}", paths.settings().string(),
+  fail("{}: describes a different network from the one that was trained: {}",
+       paths.settings().string(),
        first_difference(parse_json(to_json(described), "settings"),
                         parse_json(to_json(trained), "checkpoint")));
 }

@@ -124,8 +124,8 @@ void RunTrainer::go_on() {
 void RunTrainer::expect_epochs_left() const {
   const int64_t begun = position_.epoch + (position_.batch > 0 ? 1 : 0);
   if (config_.train.epochs < begun) {
-    fail("{}: train.epochs is {}, but the run is in its epoch {} already",
-         paths_.directory.string(), config_.train.epochs, begun);
+    fail("{}: train.epochs is {}, but the run is already in epoch {}", paths_.directory.string(),
+         config_.train.epochs, begun);
   }
 }
 

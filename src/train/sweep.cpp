@@ -82,7 +82,7 @@ SweepAxis parse_sweep_axis(std::string_view text) {
   }
   if (axis.key.empty() || std::ranges::count(axis.values, "") > 0) {
     fail(
-        "--over: '{}' is not a setting with its values, expected one such as "
+        "--over: '{}' is not a setting with values, expected something like "
         "train.learning_rate=0.1,0.2,0.3",
         excerpt(text));
   }
@@ -98,7 +98,7 @@ std::vector<SweepPoint> sweep_points(const RunConfig& base, const std::vector<Sw
   std::vector<SweepPoint> points = {{.values = {}, .name = "", .config = base}};
   for (const SweepAxis& axis : axes) {
     const auto same_key = std::ranges::count(axes, axis.key, &SweepAxis::key);
-    if (same_key > 1) fail("--over: {} is there {} times", excerpt(axis.key), same_key);
+    if (same_key > 1) fail("--over: {} is given {} times", excerpt(axis.key), same_key);
     std::vector<SweepPoint> finer;
     for (const SweepPoint& point : points) {
       for (const std::string& value : axis.values) {

@@ -45,7 +45,7 @@ TEST(Toml, NamesThePlaceOfAMistake) {
 TEST(Toml, RefusesDates) {
   for (const char* date : {"2021-01-01", "12:30:00", "2021-01-01T12:30:00Z"}) {
     EXPECT_EQ(message_of([&] { parse_toml("a = 1\n b = " + std::string(date), "my.toml"); }),
-              "my.toml: line 2, column 6: a date or time, but no setting is one");
+              "my.toml: line 2, column 6: is a date or time, which no setting takes");
   }
 }
 

@@ -147,7 +147,7 @@ TEST_F(Studies, RecordingsOfOtherSensorsAreRefused) {
   EXPECT_TRUE(study->result.auc) << "of two classes";
   folder.write("b/2.dat", dat(40));
   EXPECT_THAT(refusal([&] { study_classical(mine, go_on); }),
-              HasSubstr("a sensor of 40x20 pixels and others one of 30x20"));
+              HasSubstr("a sensor of 40x20 pixels, but others have 30x20"));
 }
 
 TEST(RealRecordings, HatsLearnsDigits) {

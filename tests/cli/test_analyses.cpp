@@ -160,7 +160,7 @@ TEST_F(Analyses, AttackOnRecordingsIsNoise) {
 TEST_F(Analyses, WrongInputIsRefusedInOneSentence) {
   EXPECT_THAT(refused({"attack"}), HasSubstr("no attack was named"));
   EXPECT_THAT(refused({"attack", "--fgsm", "2/0"}), HasSubstr("--fgsm"));
-  EXPECT_THAT(refused({"attack", "--noise", "0.1,much"}), HasSubstr("'much' is no strength"));
+  EXPECT_THAT(refused({"attack", "--noise", "0.1,much"}), HasSubstr("'much' is not a strength"));
   EXPECT_THAT(refused({"attack", "--noise", "0.1", "--draws", "0"}), HasSubstr("--draws"));
   EXPECT_THAT(refused({"exit", "--max-loss", "-1"}), HasSubstr("--max-loss"));
   EXPECT_THAT(refused({"activity", "--bins", "0"}), HasSubstr("--bins"));

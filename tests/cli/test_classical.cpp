@@ -39,7 +39,7 @@ class Classical : public testing::TinyRuns {
 TEST_F(Classical, EveryMethodMakesARun) {
   for (const std::string method : {"hats", "hots", "hfirst", "gabor-snn"}) {
     EXPECT_THAT(succeed(arguments(method, method)),
-                AllOf(HasSubstr("of 20 recordings right"), HasSubstr("27 training"),
+                AllOf(HasSubstr("of 20 recordings correct"), HasSubstr("27 training"),
                       HasSubstr("run: " + path(method))));
     EXPECT_THAT(files_of(method), ::testing::UnorderedElementsAre("classical.toml", "result.json",
                                                                   "times.json", "predictions.csv"));

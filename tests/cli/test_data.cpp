@@ -73,7 +73,7 @@ TEST_F(DataCommand, GetsVerifiesAndUnpacks) {
   EXPECT_EQ(end.out, "set: 0.3 MB fetched, 2 files unpacked\n");
   EXPECT_THAT(names_in(target()), ElementsAre("set", "set/a", "set/noise"));
   const ProcessEnd again = run_bntt(get_arguments(archive_, server));
-  EXPECT_EQ(again.out, "set: was there already\n");
+  EXPECT_EQ(again.out, "set: already there\n");
   EXPECT_EQ(server.requests().size(), 1U);
 }
 
@@ -92,7 +92,7 @@ TEST_F(DataCommand, RefusesWhatTheServerDoesWrong) {
             .hex;
     const std::string other(64, '0');
     expect_refusal(get_arguments(archive_, server, other),
-                   server.url("/set.zip") + ": what was fetched has the sha256 " + own +
+                   server.url("/set.zip") + ": the downloaded file has the sha256 " + own +
                        ", expected " + other + ", and was removed",
                    {});
   }
@@ -115,8 +115,8 @@ TEST_F(DataCommand, GoesOnAfterACutConnection) {
   });
   expect_refusal(get_arguments(archive_, cutting),
                  cutting.url("/set.zip") +
-                     ": the connection was cut after 100000 bytes (Transferred a partial file); "
-                     "the same command goes on from there",
+                     ": the connection was lost after 100000 bytes (Transferred a partial file); "
+                     "run the same command again to continue",
                  {"set.zip.part", "set.zip.part.json"});
   const LoopbackServer server(serve_files({{"/set.zip", archive_}}));
   const ProcessEnd end = run_bntt(get_arguments(archive_, server));
@@ -162,7 +162,7 @@ TEST_F(DataCommand, InterruptedItKeepsThePartAndSaysHowToGoOn) {
   const ProcessEnd end = process.wait();
   EXPECT_EQ(end.exit_code, 130);
   EXPECT_EQ(end.error, "");
-  EXPECT_EQ(end.out, "stopped; the same command goes on from here\n");
+  EXPECT_EQ(end.out, "stopped; run the same command again to continue\n");
   EXPECT_THAT(names_in(target()), ElementsAre("set.zip.part", "set.zip.part.json"));
   const LoopbackServer server(serve_files({{"/set.zip", archive_}}));
   EXPECT_EQ(run_bntt(get_arguments(archive_, server)).exit_code, 0);
@@ -172,10 +172,10 @@ TEST_F(DataCommand, InterruptedItKeepsThePartAndSaysHowToGoOn) {
 TEST_F(DataCommand, GetSaysWhatItKnowsAndWhatNeedsAForm) {
   ProcessEnd end = run_bntt({"data", "get", "cifar1", target()});
   EXPECT_EQ(end.exit_code, 2);
-  EXPECT_THAT(end.error, HasSubstr("no place is known that offers 'cifar1'"));
+  EXPECT_THAT(end.error, HasSubstr("no download source is known for 'cifar1'"));
   end = run_bntt({"data", "get", "dvs-gesture", target()});
   EXPECT_EQ(end.exit_code, 2);
-  EXPECT_THAT(end.error, HasSubstr("cannot be fetched by a program: IBM"));
+  EXPECT_THAT(end.error, HasSubstr("cannot be downloaded automatically: IBM"));
   EXPECT_FALSE(std::filesystem::exists(target()));
 }
 
@@ -222,10 +222,9 @@ TEST_F(DataCommand, ShowDrawsAPngOrSaysWhyNot) {
   EXPECT_EQ(refused({"data", "show", "mnist", place, "--out", out, "--skip", "1"}),
             "bntt: mnist: " + place + " has no sample left after skipping 1 of each class\n");
   EXPECT_EQ(refused({"data", "show", "nmnist", place, "--out", out, "--spikes"}),
-            "bntt: nmnist: --spikes draws spikes for images, and event recordings are spikes "
-            "already\n");
+            "bntt: nmnist: --spikes encodes images, but event recordings are spikes already\n");
   EXPECT_EQ(refused({"data", "show", "mnist", place, "--out", out, "--steps", "5"}),
-            "bntt: mnist: --steps is for --spikes and for event recordings\n");
+            "bntt: mnist: --steps needs --spikes or a data set of event recordings\n");
 }
 
 TEST_F(DataCommand, CheckAndShowTakeTheSensorOfOwnRecordings) {

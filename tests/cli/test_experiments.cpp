@@ -50,7 +50,7 @@ class Experiments : public TinyRuns {
 
 TEST_F(Experiments, OnesOwnFileEndsInTablesFiguresAndAPage) {
   const std::string told = succeed(arguments("out"));
-  EXPECT_THAT(told, HasSubstr("2 of 2 runs and 4 measurements are to be done, about "));
+  EXPECT_THAT(told, HasSubstr("2 of 2 runs and 4 measurements left to do, about "));
   EXPECT_THAT(told, HasSubstr("| BNTT | 3 | "));
   EXPECT_THAT(told, HasSubstr(" | 90.5 | "));
   const std::string table = bytes_of(root() / "out/tiny/own.csv");
@@ -63,7 +63,7 @@ TEST_F(Experiments, OnesOwnFileEndsInTablesFiguresAndAPage) {
 
   // Once more there is nothing to do, and the same comes out.
   const std::string again = succeed(arguments("out"));
-  EXPECT_THAT(again, HasSubstr("0 of 2 runs and 0 measurements are to be done"));
+  EXPECT_THAT(again, HasSubstr("0 of 2 runs and 0 measurements left to do"));
   EXPECT_EQ(bytes_of(root() / "out/tiny/own.csv"), table);
 }
 
@@ -91,7 +91,7 @@ TEST_F(Experiments, KilledTheSameCommandGoesOn) {
     const ProcessEnd end = process.wait();
     if (signal == SIGINT) {
       EXPECT_EQ(end.exit_code, 130) << end.error;
-      EXPECT_THAT(end.out, HasSubstr("the same command goes on"));
+      EXPECT_THAT(end.out, HasSubstr("run the same command again to continue"));
     }
     succeed(arguments(out));
     for (const std::string name : {"with", "without"}) {
@@ -124,7 +124,7 @@ TEST_F(Experiments, RowsWithoutDataSayWhatIsMissing) {
   std::filesystem::create_directory(data() / "cifar10");
   const std::string told = succeed(
       {"experiment", "table2", "--scale", "tiny", "--data", data().string(), "--out", path("out")});
-  EXPECT_THAT(told, HasSubstr("no numbers of ours, since the data set nmnist was not found"));
+  EXPECT_THAT(told, HasSubstr("not measured, since the data set nmnist was not found"));
 }
 
 TEST_F(Experiments, WhatCannotBeDoneIsRefusedInOneSentence) {

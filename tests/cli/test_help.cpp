@@ -2,6 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
 #include "base/files.h"
 #include "fixtures.h"
 #include "process.h"
@@ -9,7 +14,12 @@
 namespace bntt {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::ContainsRegex;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::Not;
 using testing::ProcessEnd;
 using testing::run_bntt;
 
@@ -24,13 +34,23 @@ TEST(Help, OfTheProgramNamesEveryCommand) {
   }
 }
 
-TEST(Help, OfEveryCommandHasAnExample) {
+TEST(Help, OfEveryCommandBeginsWithAVerbAndHasAnExample) {
   for (const std::string command :
-       {"train", "sweep", "eval", "predict", "experiment", "classical", "convert", "steps", "exit",
-        "activity", "energy", "attack", "inspect", "export", "import", "bench"}) {
-    const ProcessEnd end = run_bntt({command, "--help"});
+       {"train",     "sweep",       "experiment",  "eval",          "convert",
+        "steps",     "predict",     "exit",        "activity",      "energy",
+        "attack",    "classical",   "inspect",     "export",        "import",
+        "bench",     "bench train", "bench infer", "bench kernels", "bench break-even",
+        "plot",      "report",      "data",        "data get",      "data check",
+        "data show", "settings",    "help-pages"}) {
+    std::istringstream words(command + " --help");
+    const std::vector<std::string> arguments{std::istream_iterator<std::string>(words), {}};
+    const ProcessEnd end = run_bntt(arguments);
     EXPECT_EQ(end.exit_code, 0) << command;
-    EXPECT_THAT(end.out, HasSubstr("Example:\n  bntt " + command)) << command;
+    EXPECT_THAT(end.out, ContainsRegex("Example:\n  [^\n]*bntt " + command)) << command;
+    // In the imperative: "Train a network", neither "Trains ..." nor "Training ...".
+    const std::string verb = end.out.substr(0, end.out.find_first_of(" ,"));
+    EXPECT_THAT(verb, AllOf(MatchesRegex("[A-Z][a-z]+"), Not(EndsWith("s")), Not(EndsWith("ing"))))
+        << command;
     EXPECT_EQ(end.error, "") << command;
   }
 }

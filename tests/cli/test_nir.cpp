@@ -112,7 +112,7 @@ TEST_F(Nir, OptionsOfOtherFormatsAreRefused) {
   train("run", {"--epochs", "0"});
   EXPECT_THAT(
       refused({"export", path("run"), "--format", "state-dict", "--allow-lossy", path("out")}),
-      HasSubstr("--allow-lossy is for --format nir"));
+      HasSubstr("--allow-lossy is only for --format nir"));
   succeed({"export", path("run"), "--format", "state-dict", path("out")});
   EXPECT_THAT(refused({"import", path("out"), "--dt", "1e-3", "--out", path("back")}),
               HasSubstr("is not a NIR file"));
@@ -141,7 +141,7 @@ TEST_F(Nir, RecordingsAreCutIntoBinsOfFixedLength) {
   add_test_recording(150);
   const ProcessEnd end = run_bntt({"eval", path("run"), "--cache", "none", "--json"});
   EXPECT_EQ(end.exit_code, 0) << end.error;
-  EXPECT_THAT(end.error, HasSubstr("1 recordings last longer than the network's 8 bins"));
+  EXPECT_THAT(end.error, HasSubstr("1 recordings are longer than the network's 8 bins"));
 }
 
 TEST_F(Nir, BinsAreNotForNormsOfEveryStep) {

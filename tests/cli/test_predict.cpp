@@ -162,7 +162,7 @@ TEST_F(Predict, ExplainsOneSample) {
   const ProcessEnd end =
       run_bntt({"predict", path("run"), path("pictures"), "--explain", path("all.html")});
   EXPECT_EQ(end.exit_code, 2);
-  EXPECT_THAT(end.error, HasSubstr("expected one file instead of 21"));
+  EXPECT_THAT(end.error, HasSubstr("expected one file, not 21"));
 }
 
 TEST_F(Predict, ReplaysARecordingAtItsOwnSpeed) {

@@ -97,7 +97,7 @@ TEST_F(Predictions, ThatCannotBeWrittenAreRefusedBeforeTheWork) {
   train("run", {"--epochs", "1"});
   const ProcessEnd end = run_bntt({"eval", path("run"), "--predictions", path("run")});
   EXPECT_EQ(end.exit_code, 2);
-  EXPECT_THAT(end.error, HasSubstr("is a directory, expected the name of a file"));
+  EXPECT_THAT(end.error, HasSubstr("is a directory, expected a file to write"));
 }
 
 // examples/read_run.py reads what a run leaves, with Python's standard library alone.

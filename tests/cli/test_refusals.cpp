@@ -194,8 +194,9 @@ TEST_F(Refusals, SettingsThatWereEdited) {
   edit("steps = 3", "steps = 4");
   EXPECT_THAT(refused({"train", "--resume", path("run")}), HasSubstr("steps is 3, expected 4"));
   for (const char* command : {"eval", "exit"}) {
-    EXPECT_THAT(refused({command, path("run")}),
-                HasSubstr("describes another network than the one that was trained: steps is 4"));
+    EXPECT_THAT(
+        refused({command, path("run")}),
+        HasSubstr("describes a different network from the one that was trained: steps is 4"));
   }
   edit("momentum = 0.9", "momentum = 0.5");
   EXPECT_THAT(refused({"train", "--resume", path("run")}),
@@ -271,7 +272,7 @@ TEST_F(Refusals, ACheckpointOfAnotherNetwork) {
                              root() / "run" / "checkpoint.safetensors",
                              std::filesystem::copy_options::overwrite_existing);
   EXPECT_THAT(refused({"train", "--out", path("run"), "--resume"}),
-              AllOf(HasSubstr("holds another network"), HasSubstr("steps is 4, expected 3")));
+              AllOf(HasSubstr("holds a different network"), HasSubstr("steps is 4, expected 3")));
 }
 
 TEST_F(Refusals, DamagedCheckpoints) {
@@ -308,8 +309,9 @@ TEST_F(Refusals, EvalOutOfRange) {
   EXPECT_THAT(eval({"--limit", "-1"}), HasSubstr("--limit"));
   write_data("t10k-images-idx3-ubyte", idx_file({2, 2, 2}, Bytes(8)));
   write_data("t10k-labels-idx1-ubyte", idx_file({2}, Bytes(2)));
-  EXPECT_THAT(eval({}), HasSubstr("not for the data set mnist: it takes 1x12x12 in 10 classes, "
-                                  "but the data are 1x2x2 in 10 classes"));
+  EXPECT_THAT(eval({}),
+              HasSubstr("does not fit the data set mnist: it takes 1x12x12 in 10 classes, "
+                        "but the data are 1x2x2 in 10 classes"));
 }
 
 TEST_F(Refusals, ExportOfANormThatTheAuthorsLack) {

@@ -100,7 +100,7 @@ TEST_F(Stopping, ExtendedAndKilledTheRunEndsInTheSameBytes) {
   expect_same_runs("killed", "whole");
   const ProcessEnd shorter = run_bntt({"train", "--resume", path("whole"), "--epochs", "5"});
   EXPECT_EQ(shorter.exit_code, 2);
-  EXPECT_THAT(shorter.error, HasSubstr("train.epochs is 5, but the run is in its epoch 12"));
+  EXPECT_THAT(shorter.error, HasSubstr("train.epochs is 5, but the run is already in epoch 12"));
 }
 
 TEST_F(Stopping, StartedFromAnotherRunAndKilledTheRunEndsInTheSameBytes) {

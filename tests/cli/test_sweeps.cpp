@@ -64,7 +64,7 @@ TEST_F(Sweeps, StoppedTheSameCommandGoesOn) {
   process.send(SIGINT);
   const ProcessEnd end = process.wait();
   EXPECT_EQ(end.exit_code, 130) << end.error;
-  EXPECT_THAT(end.out, HasSubstr("the same command goes on"));
+  EXPECT_THAT(end.out, HasSubstr("run the same command again to continue"));
   succeed(arguments("stopped", grid));
   for (const std::string run : {"learning_rate=0.1", "learning_rate=0.3"}) {
     expect_same_runs("stopped/" + run, "whole/" + run);
@@ -89,7 +89,7 @@ TEST_F(Sweeps, WrongGridsAreRefusedBeforeAnythingIsTrained) {
     return end.error;
   };
   EXPECT_THAT(refused({}), HasSubstr("--over is required"));
-  EXPECT_THAT(refused({"--over", "train.seed"}), HasSubstr("is not a setting with its values"));
+  EXPECT_THAT(refused({"--over", "train.seed"}), HasSubstr("is not a setting with values"));
   EXPECT_THAT(refused({"--over", "train.batch=6,many"}), HasSubstr("train.batch is the string"));
   train("run", {"--epochs", "1"});
   const ProcessEnd in_run = run_bntt(arguments("run", {"--over", "train.seed=1,2"}));

@@ -26,15 +26,15 @@ TEST(Dataset, RefusesAnUnknownNameWithTheNearest) {
 
 TEST(Dataset, RefusesOptionsThatItDoesNotHave) {
   EXPECT_EQ(refusal([] { open_dataset("cifar10", ".", {.labels = Labels::coarse}); }),
-            "cifar10: coarse labels are not available: it has one set of labels only");
+            "cifar10: has no coarse labels, only one set of labels");
   EXPECT_EQ(refusal([] { open_dataset("cifar10", ".", {.size = 48}); }),
-            "cifar10: a size of 48 was asked for, but its images are 32x32");
+            "cifar10: a size of 48 was given, but its images are 32x32");
   EXPECT_EQ(refusal([] { open_dataset("mnist", ".", {.events = {.clip = true}}); }),
             "mnist: settings of event frames were given, but it holds images");
   EXPECT_EQ(refusal([] { open_dataset("tiny-imagenet", ".", {.fit = Fit::squeeze}); }),
-            "tiny-imagenet: a way to fit images was given, but all its images have the same size");
+            "tiny-imagenet: data.fit was given, but all its images have the same size");
   EXPECT_EQ(refusal([] { open_dataset("nmnist", ".", {.events = {.frames = 0}}); }),
-            "nmnist: 0 frames were asked for, expected 1 to 65536");
+            "nmnist: 0 frames were given, expected 1 to 65536");
   EXPECT_EQ(refusal([] { dataset_normalisation("nmnist"); }),
             "the data set nmnist has no mean and deviation of its own");
 }

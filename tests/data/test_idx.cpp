@@ -95,7 +95,7 @@ TEST(Idx, ReadsThePlainFileOrItsCompressedForm) {
   const TemporaryDirectory directory;
   const auto path = directory.path() / "labels";
   EXPECT_EQ(refusal([&] { read_idx(path, 1, "set"); }),
-            "set: neither " + path.string() + " nor labels.gz is there");
+            "set: neither " + path.string() + " nor labels.gz exists");
   directory.write("labels.gz", gzip(idx_file({2}, {1, 2})));
   EXPECT_THAT(read_idx(path, 1, "set").values, ElementsAre(1, 2));
   directory.write("labels", idx_file({2}, {3, 4}));

@@ -160,7 +160,7 @@ TEST_F(ImageFolder, TakesTheSplitThatIsThere) {
   EXPECT_THAT(open().train.labels, ElementsAre(0, 1));
   EXPECT_EQ(open().test.image(1)[0], 4);
   std::filesystem::rename(directory_.path() / "val/b", directory_.path() / "val/c");
-  EXPECT_THAT(refusal([&] { open(); }), HasSubstr("has other class folders than"));
+  EXPECT_THAT(refusal([&] { open(); }), HasSubstr("has different class folders from"));
   std::filesystem::remove_all(directory_.path() / "val");
   EXPECT_THAT(refusal([&] { open(); }), EndsWith("has a folder train but neither test nor val"));
 }

@@ -57,7 +57,7 @@ TEST_F(TinyMnist, LimitsKeepTheFirstImages) {
   EXPECT_THAT(splits.train.pixels, ElementsAre(10, 11, 20, 21));
   EXPECT_EQ(splits.test.size(), 2);
   EXPECT_EQ(refusal([&] { open({.limit_test = -1}); }),
-            "fashion-mnist: the limit of images is -1, expected 0 (all) or more");
+            "fashion-mnist: the image limit is -1, expected 0 (all) or more");
 }
 
 TEST_F(TinyMnist, ReadsOnlyWhatIsNeeded) {

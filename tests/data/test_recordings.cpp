@@ -91,8 +91,7 @@ TEST(Recording, EveryFormatSaysItsSensorOrNeedsASetting) {
   expect(dat_file("% Height 240\n% Width 304\n", 100, 33), ".dat", {120, 100}, {120, 100}, event);
 
   const std::string missing =
-      "file does not say how large its sensor is, expected the settings sensor_width and "
-      "sensor_height";
+      "file does not say how large its sensor is: set sensor_width and sensor_height";
   for (const auto& [bytes, extension] :
        {std::pair{aedat3_file("#Source 0: other\r\n", 1, 1), ".aedat"},
         {nmnist_file(1, 1), ".bin"},
@@ -142,7 +141,7 @@ TEST(Recording, RefusesWhatItDoesNotRead) {
     return refusal([&] { parse_recording(text_bytes(text), extension, {}, "file"); });
   };
   EXPECT_EQ(refused("#!AER-DAT4.0\r\n", ".aedat4"),
-            "file is AEDAT 4, which is not read: export it as AEDAT 3.1");
+            "file is AEDAT 4, which is not supported: export it as AEDAT 3.1");
   EXPECT_EQ(refused("#!AER-DAT3.0\r\n", ".aedat"), "file is AEDAT 3.0, expected 2.0 or 3.1");
   EXPECT_EQ(refused("something else", ".aedat"),
             "file begins with 'something el', expected '#!AER-DAT2.0' or '#!AER-DAT3.1'");
@@ -189,8 +188,7 @@ TEST_F(EventFolder, SplitsByNameAndTakesTheSensorFromTheSettings) {
     directory_.write("b/" + std::to_string(i) + ".bin", nmnist_file(7, 3));
   }
   EXPECT_THAT(refusal([&] { open(); }),
-              EndsWith("does not say how large its sensor is, expected the settings sensor_width "
-                       "and sensor_height"));
+              EndsWith("does not say how large its sensor is: set sensor_width and sensor_height"));
   const DatasetOptions options{.size = 2, .events = {.frames = 1}, .sensor = {8, 4}};
   const DatasetSplits data = open(options);
   EXPECT_EQ(data.train.size(), 18);
@@ -229,8 +227,9 @@ TEST_F(EventFolder, RefusesOneClassAndForeignFiles) {
   EXPECT_THAT(refusal([&] { open(); }),
               EndsWith("expected some that end in .aedat, .aedat2, .aedat4, .bin, .dat, .raw"));
   directory_.write("b/1.aedat4", text_bytes("#!AER-DAT4.0\r\n"));
-  EXPECT_EQ(refusal([&] { open(); }), "event-folder: " + path("b/1.aedat4") +
-                                          " is AEDAT 4, which is not read: export it as AEDAT 3.1");
+  EXPECT_EQ(refusal([&] { open(); }),
+            "event-folder: " + path("b/1.aedat4") +
+                " is AEDAT 4, which is not supported: export it as AEDAT 3.1");
   directory_.write("b/1.aedat4", text_bytes("#!AER-DAT2.0\r\n"));
   EXPECT_EQ(refusal([&] { open(); }),
             "event-folder: " + path("b/1.aedat4") + " holds no events, expected at least one");
@@ -252,7 +251,7 @@ TEST_F(EventFolder, SensorSettingsAreForItAlone) {
             "event-folder: a sensor of 16385x1 pixels was given, expected both sides from 1 to "
             "16384, or neither");
   EXPECT_EQ(refusal([&] { open({.fit = Fit::squeeze}); }),
-            "event-folder: a way to fit images was given, but it holds event recordings");
+            "event-folder: data.fit was given, but it holds event recordings");
 }
 
 }  // namespace

@@ -105,7 +105,7 @@ TEST_F(ForeignFile, NothingOutsideTheFileIsRead) {
                 H5Pclose(creation);
                 H5Sclose(space);
               }),
-              HasSubstr("'outside' of node 'fc' is stored in a way that NIR files do not have"));
+              HasSubstr("'outside' of node 'fc' is stored in a way that NIR files do not use"));
   EXPECT_THAT(refusal([&](hid_t node) {
                 H5Lcreate_external(other.c_str(), "/", node, "link", H5P_DEFAULT, H5P_DEFAULT);
               }),

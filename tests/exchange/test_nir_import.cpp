@@ -221,9 +221,9 @@ TEST(NirImport, WhatCannotRunIsRefusedByTheNodesName) {
        }},
       {"fc", "has 2 biases, expected 3",
        [](NirGraph& g) { find(g, "fc")->arrays["bias"] = nir_constant({2}, 1.0F); }},
-      {"fc", "is of a kind that bntt cannot run",
+      {"fc", "is of a type that bntt does not support",
        [](NirGraph& g) { find(g, "fc")->type = "Delay"; }},
-      {"fc", "is of a kind that bntt cannot run",
+      {"fc", "is of a type that bntt does not support",
        [](NirGraph& g) { find(g, "fc")->type = "NIRGraph"; }},
       {"fc", "reads a flat layer",
        [](NirGraph& g) {
@@ -250,12 +250,12 @@ TEST(NirImport, WhatCannotRunIsRefusedByTheNodesName) {
        }},
       {"ghost", "there is no node 'ghost'",
        [](NirGraph& g) { g.edges.emplace_back("lif", "ghost"); }},
-      {"lost", "leads to no output",
+      {"lost", "does not lead to an output",
        [](NirGraph& g) {
          g.nodes.push_back(lif_node("lost", {3}));
          g.edges.emplace_back("fc", "lost");
        }},
-      {"lost", "nothing reaches node",
+      {"lost", "no input reaches node",
        [](NirGraph& g) { g.nodes.push_back(lif_node("lost", {3})); }},
       {"output", "has shape [4], but [3] arrives",
        [](NirGraph& g) { find(g, "output")->arrays["shape"] = nir_integers({4}); }},
@@ -270,7 +270,7 @@ TEST(NirImport, WhatCannotRunIsRefusedByTheNodesName) {
     EXPECT_THAT(refusal(graph), AllOf(HasSubstr("net.nir: "), HasSubstr("'" + each.node + "'"),
                                       HasSubstr(each.what)));
   }
-  EXPECT_THAT(refusal(small_graph(), {}), HasSubstr("for how many steps"));
+  EXPECT_THAT(refusal(small_graph(), {}), HasSubstr("does not give a number of steps"));
 }
 
 }  // namespace

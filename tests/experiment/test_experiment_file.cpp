@@ -51,7 +51,8 @@ TEST(ExperimentFile, ARunWhoseInputAloneIsShownNeedsNoWeights) {
 }
 
 TEST(ExperimentFile, WhatCannotBeMeantIsRefusedInOneSentence) {
-  EXPECT_THAT(refusal("title = \"nothing\"\n"), HasSubstr("mine.toml: asks for nothing"));
+  EXPECT_THAT(refusal("title = \"nothing\"\n"),
+              HasSubstr("mine.toml: describes nothing to measure"));
   EXPECT_THAT(refusal("titel = \"a\"\n"), HasSubstr("did you mean 'title'"));
   EXPECT_THAT(refusal("columns = [\"accuracy\"]\n[[row]]\nlabel = \"a\"\nrun = \"bnt\"\n"),
               HasSubstr("names the run 'bnt', which is not described, did you mean 'bntt'"));

@@ -141,10 +141,10 @@ TEST_F(Plans, CirclesAndWrongSettingsAreRefused) {
     return message_of([&] { plan_runs({made(runs)}, options()); });
   };
   EXPECT_THAT(refusal("[[run]]\nname = \"a\"\nlike = \"b\"\n[[run]]\nname = \"b\"\nlike = \"a\"\n"),
-              HasSubstr("is like itself"));
+              HasSubstr("refers to itself through `like`"));
   EXPECT_THAT(refusal("[[run]]\nname = \"a\"\npreset = \"nmnist\"\nfrom = \"a\"\n"
                       "[[run]]\nname = \"b\"\npreset = \"nmnist\"\n"),
-              HasSubstr("starts from itself"));
+              HasSubstr("refers to itself through `from`"));
   EXPECT_THAT(refusal("[[run]]\nname = \"a\"\npreset = \"nmnist\"\nset = [\"model.stepz=3\"]\n"
                       "[[run]]\nname = \"b\"\npreset = \"nmnist\"\n"),
               HasSubstr("run 'a': unknown key 'model.stepz'"));

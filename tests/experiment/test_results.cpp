@@ -121,7 +121,7 @@ TEST_F(Results, AsMarkdownAndCsv) {
   const ExperimentResult result = gathered();
   const std::string text = markdown(result);
   EXPECT_THAT(text, HasSubstr("| A \\| B | 25 | 25 | 75.00 (68.57-80.49) | 90.5 |"));
-  EXPECT_THAT(text, HasSubstr("early: no numbers of ours, since no exit step"));
+  EXPECT_THAT(text, HasSubstr("early: not measured, since no exit step"));
   EXPECT_THAT(text, HasSubstr("| a fires more | denied |"));
   const std::string table = csv(result);
   EXPECT_THAT(table, HasSubstr("A | B,accuracy,75,,1,68.5"));

@@ -161,14 +161,14 @@ TEST_F(Check, ListsDamagedImagesOfAFolder) {
   write("train/cat/2.png", Bytes{});
   write("train/dog/notes.txt", Bytes{1});
   write("test/cat/3.png", Bytes{1});
-  EXPECT_THAT(
-      findings("folder"),
-      ElementsAre("test: holds one class folder, 'cat', expected at least two classes",
-                  "test: has other class folders than " + (directory_.path() / "train").string(),
-                  "test/cat/3.png: is neither a JPEG nor a PNG file",
-                  "train/cat/1.jpg: is neither a JPEG nor a PNG file",
-                  "train/cat/2.png: is neither a JPEG nor a PNG file",
-                  "train/dog: holds no file that ends in .jpeg, .jpg, .png"));
+  EXPECT_THAT(findings("folder"),
+              ElementsAre("test: holds one class folder, 'cat', expected at least two classes",
+                          "test: has different class folders from " +
+                              (directory_.path() / "train").string(),
+                          "test/cat/3.png: is neither a JPEG nor a PNG file",
+                          "train/cat/1.jpg: is neither a JPEG nor a PNG file",
+                          "train/cat/2.png: is neither a JPEG nor a PNG file",
+                          "train/dog: holds no file that ends in .jpeg, .jpg, .png"));
 }
 
 TEST_F(Check, AFolderOfOneClassIsAFinding) {

@@ -97,8 +97,8 @@ TEST_F(Download, ACutLeavesAPartThatTheNextTimeGoesOnWith) {
     const LoopbackServer server(cutting_after(70'000));
     EXPECT_EQ(refusal([&] { download(request(server), once_); }),
               server.url("/file") +
-                  ": the connection was cut after 70000 bytes (Transferred a partial file); the "
-                  "same command goes on from there");
+                  ": the connection was lost after 70000 bytes (Transferred a partial file); run "
+                  "the same command again to continue");
     EXPECT_THAT(names(), ElementsAre("file.part", "file.part.json"));
   }
   const LoopbackServer server(serve_files({{"/file", body_}}));
@@ -163,7 +163,7 @@ TEST_F(Download, AWrongChecksumRemovesWhatCame) {
   DownloadRequest asked = request(server);
   asked.checksum->hex = std::string(32, '0');
   EXPECT_EQ(refusal([&] { download(asked, once_); }),
-            server.url("/file") + ": what was fetched has the md5 " + md5_of(body_).hex +
+            server.url("/file") + ": the downloaded file has the md5 " + md5_of(body_).hex +
                 ", expected " + std::string(32, '0') + ", and was removed");
   EXPECT_THAT(names(), IsEmpty());
 }
@@ -248,8 +248,8 @@ TEST_F(Download, ASilentServerCountsAsCut) {
   impatient.stall_seconds = 1;
   EXPECT_EQ(refusal([&] { download(request(server), impatient); }),
             server.url("/file") +
-                ": the connection was cut after 1000 bytes (Timeout was reached); "
-                "the same command goes on from there");
+                ": the connection was lost after 1000 bytes (Timeout was reached); run the same "
+                "command again to continue");
 }
 
 TEST_F(Download, StopsWhenAskedAndKeepsThePart) {

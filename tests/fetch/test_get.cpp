@@ -97,7 +97,7 @@ TEST_F(Get, AnArchiveOfTheUsersThatIsAnotherFileIsRefusedAndKept) {
   write_text(target() / "cat.zip", "another");
   EXPECT_EQ(refusal([&] { get_dataset(source(server.url()), target(), quick_); }),
             (target() / "cat.zip").string() + ": has the sha256 " + sha256_of("another") +
-                ", expected " + sha256_of(cat_) + "; move it away to have it fetched again");
+                ", expected " + sha256_of(cat_) + "; remove it to download it again");
   EXPECT_THAT(names(), ElementsAre("cat.zip"));
 }
 
@@ -113,7 +113,7 @@ TEST_F(Get, TheFirstDownloadsChecksumBindsTheNext) {
   changed["/labels"] = "forged";
   const LoopbackServer server(serve_files(changed));
   EXPECT_EQ(refusal([&] { get_dataset(source(server.url()), target(), quick_); }),
-            server.url("/labels") + ": what was fetched has the sha256 " + sha256_of("forged") +
+            server.url("/labels") + ": the downloaded file has the sha256 " + sha256_of("forged") +
                 ", expected " + sha256_of("labels") + ", and was removed");
   EXPECT_FALSE(std::filesystem::exists(target() / "labels"));
 }
@@ -164,8 +164,8 @@ TEST_F(Get, StoppedAnywhereItGoesOnTheNextTime) {
 
 TEST_F(Get, SaysHowToComeByWhatNoProgramMayFetch) {
   EXPECT_THAT(refusal([&] { get_dataset(official_source("dvs-gesture"), target(), quick_); }),
-              ::testing::MatchesRegex("dvs-gesture: DvsGesture.tar.gz is not in .* and cannot "
-                                      "be fetched by a program: IBM .* run this command again.*"));
+              ::testing::MatchesRegex("dvs-gesture: DvsGesture.tar.gz is not in .* and cannot be "
+                                      "downloaded automatically: IBM .* run this command again.*"));
   EXPECT_FALSE(std::filesystem::exists(target()));
 }
 
@@ -180,7 +180,7 @@ TEST_F(Get, OnlyOneProgramAtATime) {
     return false;
   };
   get_dataset(source(server.url()), target(), options);
-  EXPECT_EQ(second, target().string() + ": another bntt data get is at work there");
+  EXPECT_EQ(second, target().string() + ": another bntt data get is already using this directory");
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ TEST(Sources, AreKnownForEveryPresetsDataSet) {
     EXPECT_THAT(source_names(), Contains(name));
   }
   EXPECT_THAT(refusal([] { official_source("cifar11"); }),
-              ::testing::MatchesRegex("no place is known that offers 'cifar11', expected one of "
+              ::testing::MatchesRegex("no download source is known for 'cifar11', expected one of "
                                       "cifar10, .*, did you mean 'cifar10'\\?"));
 }
 

@@ -113,7 +113,7 @@ TEST_F(Unpack, RefusesDevicesPipesAndFilesThatComeTwice) {
             "'set'");
   for (const std::string& bytes : both({{"set/a", "first"}, {"set/./a", "second"}})) {
     EXPECT_EQ(refused(bytes),
-              "holds 'set/./a', a path that came before, expected only files and folders inside "
+              "holds 'set/./a', a path that occurs twice, expected only files and folders inside "
               "'set'");
   }
   for (const std::string& bytes : both({{"set/a", "first"}, {"set/a/b", "below a file"}})) {
@@ -144,7 +144,7 @@ TEST_F(Unpack, BoundsEntriesAndDepth) {
   std::string deep = "set";
   for (int i = 0; i < 16; ++i) deep += "/d";
   for (const std::string& bytes : both({{deep, "x"}})) {
-    EXPECT_THAT(refused(bytes), ::testing::HasSubstr("a path of too many folders"));
+    EXPECT_THAT(refused(bytes), ::testing::HasSubstr("a path with too many folders"));
   }
 }
 
@@ -184,7 +184,7 @@ TEST_F(Unpack, ReplacesNothingAndSweepsUpAfterAKilledProgram) {
   const std::string bytes = zip_archive({{"set/a", "new"}});
   std::filesystem::create_directory(target() / "set");
   EXPECT_EQ(refusal([&] { unpack_bytes(bytes); }),
-            (target() / "set").string() + ": is in the way of what archive unpacks to");
+            (target() / "set").string() + ": already exists, but archive unpacks to that name");
   std::filesystem::remove(target() / "set");
   std::filesystem::create_directories(target() / ".unpacking" / "set");
   write_text(target() / ".unpacking" / "set" / "half", "half");

@@ -128,10 +128,9 @@ TEST(Plan, ALoneReadoutIsANetwork) {
 TEST(Plan, RefusesPoolingBelowOnePixel) {
   EXPECT_EQ(
       complaint(network({Conv3x3{4}, AvgPool{2}, Conv3x3{4}, AvgPool{2}, Readout{}}, {3, 3, 8})),
-      "the pool after conv2 of size 2 would leave nothing of its map of 1x4 pixels");
-  EXPECT_EQ(
-      complaint(network({AvgPool{33}, Readout{}})),
-      "the pool before the first stage of size 33 would leave nothing of its map of 32x32 pixels");
+      "the pool after conv2 of size 2 is too large for its map of 1x4 pixels");
+  EXPECT_EQ(complaint(network({AvgPool{33}, Readout{}})),
+            "the pool before the first stage of size 33 is too large for its map of 32x32 pixels");
   EXPECT_THAT(complaint(network({Dense{4}, AvgPool{2}, Readout{}})), HasSubstr("pool after fc1"));
   EXPECT_THAT(complaint(network({AvgPool{-1}, Readout{}})), HasSubstr("size -1"));
 }
@@ -265,13 +264,13 @@ TEST(Plan, RefusesBranchesThatCannotWork) {
             "block: its source 'conv2' is not the name of an earlier stage, did you mean 'conv1'?");
   EXPECT_EQ(with({branch({"conv1", "conv1"}, conv(4))}), "block: names its source 'conv1' twice");
   EXPECT_EQ(with({branch({"conv1", "input"}, conv(4))}),
-            "block: only spikes add up, and input does not hand on spikes: give it a branch of its "
-            "own");
+            "block: only spikes can be added, and input does not output spikes: give it a branch "
+            "of its own");
   EXPECT_EQ(with({}), "stage block has no branches, expected at least 1");
   EXPECT_EQ(with({branch({"input"}, conv(4))}), "nothing reads the output of stage conv1");
   EXPECT_EQ(with({branch({}, conv(4, 0))}), "block: kernel is 0, expected 1 to 63");
   EXPECT_EQ(with({branch({}, {.outputs = 4, .kernel = 40, .padding = 0})}),
-            "block: a kernel of 40 with padding 0 finds no place in its map of 32x32 pixels");
+            "block: a kernel of 40 with padding 0 does not fit into its map of 32x32 pixels");
   EXPECT_THAT(with({branch({}, conv(4))}, {.kind = "plif", .leak = 1.0F}),
               HasSubstr("block: neuron 'plif' has leak 1"));
   EXPECT_THAT(with({branch({}, conv(4))}, {.kind = "lift"}),
@@ -283,12 +282,12 @@ TEST(Plan, RefusesBranchesThatCannotWork) {
             "two stages are called conv1");
   EXPECT_THAT(
       complaint(network({Conv3x3{8}, BranchedStage{"a.b", {branch({}, conv(4))}, {}}, Readout{}})),
-      HasSubstr("the name of stage 'a.b' is not one"));
+      HasSubstr("stage 'a.b' has an invalid name"));
   EXPECT_EQ(
       complaint(network({AvgPool{}, BranchedStage{"block", {branch({}, conv(4))}, {}}, Readout{}})),
-      "a pool stands before stage block, which has branches: give a branch its pool");
+      "there is a pool before stage block, which has branches: put the pool into a branch");
   EXPECT_EQ(complaint(network({AvgPool{}, MaxPool{}, Conv3x3{8}, Readout{}})),
-            "two pools of different kinds stand before the first stage in a row");
+            "two pools of different kinds follow each other before the first stage");
 }
 
 TEST(Plan, DelayedPropagationIsForChains) {
@@ -298,7 +297,7 @@ TEST(Plan, DelayedPropagationIsForChains) {
   EXPECT_EQ(complaint(spec), "");
   spec.propagation = Propagation::delayed;
   EXPECT_EQ(complaint(spec),
-            "block: delayed propagation is for chains alone, and this stage is not part of one");
+            "block: delayed propagation works only for chains, and this stage is not part of one");
 }
 
 }  // namespace

@@ -98,7 +98,7 @@ TEST(Readouts, MistakesAreNamed) {
   EXPECT_EQ(complaint({.classes = 2, .votes = 0}), "readout: votes is 0, expected 1 to 524288");
   EXPECT_THAT(complaint({.classes = 2, .leak = 1.5F}), HasSubstr("readout: leak is 1.5"));
   EXPECT_THAT(complaint({.classes = 2, .synapse = SynapseKind::conv}),
-              HasSubstr("expected a synapse dense or identity"));
+              HasSubstr("expected a dense or identity synapse"));
 }
 
 TEST(Readouts, RefuseGradientsOfAnotherSize) {

@@ -148,7 +148,7 @@ class Numbers(unittest.TestCase):
         numpy.testing.assert_array_equal(changed.predict_details(images).logits,
                                          -model.predict_details(images).logits)
         for wrong, sentence in ((lambda s: s.pop("fc2.weight"), "has no 'fc2.weight'"),
-                                (lambda s: s.update(other=state["fc2.weight"]), "'other' is not a number"),
+                                (lambda s: s.update(other=state["fc2.weight"]), "'other' is not a parameter"),
                                 (lambda s: s.update({"fc2.weight": numpy.zeros((2, 2), numpy.float32)}), "shape"),
                                 (lambda s: s.update({"fc2.weight": state["fc2.weight"].astype("f8")}), "float64")):
             copy = dict(state)

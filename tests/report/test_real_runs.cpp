@@ -164,7 +164,7 @@ TEST_F(RealRuns, OutputIsPreparedBeforeTheWork) {
 TEST_F(RealRuns, WithoutDataTheRunItselfIsShown) {
   train("run", {"--epochs", "1"});
   std::filesystem::remove_all(data());
-  EXPECT_THAT(succeed({"report", path("run")}), HasSubstr("without what needs images"));
+  EXPECT_THAT(succeed({"report", path("run")}), HasSubstr("without the analyses that need images"));
   const Json run = document(root() / "run" / "report.html").at("runs").at(0);
   EXPECT_FALSE(run.contains("activity"));
   EXPECT_EQ(run.at("gamma").size(), 4U);

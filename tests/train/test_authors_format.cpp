@@ -106,7 +106,7 @@ TEST(AuthorsFormat, RefusesMissingSuperfluousAndMisshapenTensors) {
   }
   TensorFile more = whole;
   more.tensors.push_back(float_tensor("bntt1.2.weight", {1}, std::vector<float>{1.0F}));
-  EXPECT_THAT(refused(more), HasSubstr("'bntt1.2.weight' that this network has no place for"));
+  EXPECT_THAT(refused(more), HasSubstr("'bntt1.2.weight' that this network does not have"));
 
   TensorFile turned = whole;
   for (Tensor& tensor : turned.tensors) {

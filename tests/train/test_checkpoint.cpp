@@ -124,7 +124,7 @@ TEST_F(CheckpointFile, OfAnotherNetworkIsRefusedByItsDifference) {
     return refusal([&] { unpack_network(file, "run/c", other); });
   };
   EXPECT_THAT(refused_by({.norm = {.kind = "layer"}}),
-              AllOf(StartsWith("run/c: holds another network: "), HasSubstr("norm"),
+              AllOf(StartsWith("run/c: holds a different network: "), HasSubstr("norm"),
                     HasSubstr("bntt"), HasSubstr("layer")));
   EXPECT_THAT(refused_by({.neuron = {.leak = 0.5F}}), HasSubstr("leak"));
   EXPECT_THAT(refused_by({.divide_by_steps = false}), HasSubstr("divide_by_steps"));

@@ -125,7 +125,7 @@ TEST_F(DamagedCheckpoint, NegativePositionIsRefused) {
     position[key] = -1;
     file.metadata["bntt.position"] = position.dump();
     EXPECT_EQ(refusal([&] { unpack_training(file, "c", network_, sgd_); }),
-              "c: its training position is not one of ours");
+              "c: its training position is invalid");
   }
 }
 

@@ -132,8 +132,8 @@ TEST(Config, ANetworkOfOnesOwnLeavesNoModelInTheSettings) {
   EXPECT_THAT(to_toml(config), HasSubstr("[network]"));
   const RunConfig before = config;
   EXPECT_EQ(message_of([&] { apply_setting(config, "model.width=0.25"); }),
-            "--set: 'model.width' would have no effect, as the settings describe the network in "
-            "[network]");
+            "--set: 'model.width' would have no effect because the settings describe the network "
+            "in [network]");
   EXPECT_EQ(config, before);
   const std::string both = to_toml(config) + "\n[model]\nwidth = 0.5\n";
   EXPECT_EQ(complaint(both), "my.toml: has both [model] and [network], expected one of them");
@@ -196,8 +196,8 @@ TEST(Config, NumbersOutOfRangeAreRefused) {
     EXPECT_THAT(complaint(bad), HasSubstr(", expected ")) << bad;
   }
   EXPECT_EQ(complaint("[train]\nschedule = \"one-cycle\"\nwarmup_epochs = 2"),
-            "my.toml: train.warmup_epochs is 2, expected 0, since the schedule 'one-cycle' begins "
-            "with a rise of its own");
+            "my.toml: train.warmup_epochs is 2, expected 0, since the schedule 'one-cycle' has its "
+            "own warm-up");
   EXPECT_THAT(complaint("[train]\noptimizer = \"adamm\""), HasSubstr("did you mean 'adam'?"));
   EXPECT_EQ(complaint("[train]\ndrops = [0.5, 0.9, 0.7]"),
             "my.toml: train.drops has 0.9 before 0.7, expected ascending fractions");

@@ -84,7 +84,8 @@ TEST_F(RunDirectory, HasNoRoomAmongFilesOfOthers) {
   for (const bool resume : {false, true}) {
     EXPECT_EQ(refusal([&] { begin_run_directory(paths(), {}, resume); }),
               paths().directory.string() +
-                  ": holds 'thesis.tex', which is not a run's, expected a new or empty directory");
+                  ": holds 'thesis.tex', which does not belong to a run; expected a new or empty "
+                  "directory");
   }
   EXPECT_FALSE(fs::exists(paths().settings()));
 }
@@ -110,10 +111,11 @@ TEST_F(RunDirectory, WhoseSettingsDescribeAnotherNetworkIsRefused) {
   const NetworkSpec trained = small_vgg5().spec();
   expect_network_of(paths(), config, trained);
   config.model.steps = 4;
-  EXPECT_EQ(refusal([&] { expect_network_of(paths(), config, trained); }),
-            paths().settings().string() +
-                ": describes another network than the one that was trained: steps is 4, expected "
-                "3");
+  EXPECT_EQ(
+      refusal([&] { expect_network_of(paths(), config, trained); }),
+      paths().settings().string() +
+          ": describes a different network from the one that was trained: steps is 4, expected "
+          "3");
 }
 
 }  // namespace

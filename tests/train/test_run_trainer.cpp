@@ -440,7 +440,7 @@ TEST_F(TrainerRuns, ARunIsNotMadeShorterThanItIs) {
   const RunBytes before = read_run(paths("run"));
   config_.train.epochs = 1;
   EXPECT_THAT(refusal([&] { RunTrainer(config_, data_, paths("run"), true); }),
-              HasSubstr("train.epochs is 1, but the run is in its epoch 2 already"));
+              HasSubstr("train.epochs is 1, but the run is already in epoch 2"));
   EXPECT_EQ(read_run(paths("run")), before);
   config_.train.epochs = 2;
   EXPECT_TRUE(train("run", kAllSteps, true));

@@ -33,7 +33,7 @@ TEST(Sweep, WrongAxesAreRefused) {
   EXPECT_EQ(refusal([] {
               sweep_points({}, {{"train.seed", {"1"}}, {"train.seed", {"2"}}});
             }),
-            "--over: train.seed is there 2 times");
+            "--over: train.seed is given 2 times");
   EXPECT_THAT(refusal([] {
                 sweep_points({}, {{"train.lr", {"1"}}});
               }),

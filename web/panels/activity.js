@@ -7,9 +7,9 @@ panels.push({
   section: "Inside the network",
   title: "Spikes per layer and time step",
   figure: "Fig. 1",
-  note: "Mean number of spikes of one image: a wave that travels through the layers.",
+  note: "Mean number of spikes per image. Activity travels through the layers as a wave.",
   has: (run) => Boolean(run.activity),
-  absent: "Needs the test images: give their place with --data.",
+  absent: "Needs the test images: give their directory with --data.",
   measured: (run) => onSamples(run, run.activity.images),
   draw(body, run) {
     const layers = spikingLayers(run);
@@ -31,7 +31,7 @@ panels.push({
   section: "Inside the network",
   title: "Spike rate of each layer",
   figure: "Fig. 4a",
-  note: "Spikes per neuron over all time steps, on a logarithmic scale: the paper's energy is proportional to it.",
+  note: "Spikes per neuron over all time steps, on a logarithmic scale. The paper's energy estimate is proportional to it.",
   has: (run) => Boolean(run.activity),
   measured: (run) => onSamples(run, run.activity.images),
   draw(body, run) {

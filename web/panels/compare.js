@@ -1,7 +1,7 @@
 "use strict";
 
-// [section.key, value] of every setting that says what was trained; how often it was logged, and which way this machine finds
-// faster, do not.
+// [section.key, value] of every setting that affects the result. Left out: how often a run was logged, and which algorithm is
+// faster on this machine.
 function comparableSettings(run) {
   const left = ["run", "train.break_even"];
   return Object.entries(run.settings ?? {}).flatMap(([section, group]) =>
@@ -10,10 +10,10 @@ function comparableSettings(run) {
       : [[section, settingText(group)]]).filter(([name]) => !left.includes(section) && !left.includes(name)));
 }
 
-// What a run's settings can be compared with: networks, or one classical method.
+// Settings can be compared between networks, or between runs of the same classical method.
 const runKind = (run) => run.classical?.title ?? "network";
 
-// For each run the settings that not all runs of its kind have alike: [name, value].
+// For each run, the settings in which the runs of its kind differ: [name, value].
 function differingSettings(runs) {
   const all = runs.map((run) => new Map(comparableSettings(run)));
   return runs.map((run, i) => {
@@ -32,7 +32,7 @@ function settingsCell(settings) {
 
 const methodText = (run) => run.classical?.title ?? run.method?.name ?? kDash;
 
-// Several runs side by side, above the run that is looked at.
+// Several runs side by side, above the selected run.
 function drawComparison(parent, runs) {
   const section = slot(parent, "compare", "section", { id: "section-side-by-side" });
   slot(section, "head", "h2").textContent = "Side by side";
@@ -47,7 +47,7 @@ function drawComparison(parent, runs) {
   const rows = [
     ["test samples measured", (run) => run.exit?.images ?? run.energy?.images, whole],
     ["test accuracy", (run) => testResult(run)?.accuracy, (v, run) => `${percent(v)}${isNumber(run.energy?.images) || !isNumber(v) ? "" : ` of ${whole(testResult(run).images)}`}`],
-    ["the same on the whole test set", (run) => wholeTest(run)?.accuracy, (v, run) => (isNumber(v) ? `${percent(v)} of ${whole(wholeTest(run).images)}` : kDash)],
+    ["test accuracy on the whole test set", (run) => wholeTest(run)?.accuracy, (v, run) => (isNumber(v) ? `${percent(v)} of ${whole(wholeTest(run).images)}` : kDash)],
     ["features", (run) => run.classical?.features?.count, whole],
     ["time steps", (run) => run.network.steps, whole],
     ["accuracy when leaving early", (run) => proposedExit(run)?.accuracy, (v) => percent(v)],

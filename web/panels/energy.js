@@ -6,9 +6,9 @@ panels.push({
   title: "Where the energy goes",
   figure: "Tab. 3",
   wide: true,
-  note: "Per sample. An ANN multiplies and adds at every connection; a spiking network only adds, where a spike arrives. Real-valued input costs multiply-adds, once.",
+  note: "Per sample. An ANN does a multiply-add at every connection; a spiking network only adds, and only where a spike arrives. Real-valued input costs multiply-adds, once per sample.",
   has: (run) => Boolean(run.energy),
-  absent: "Needs the test images: give their place with --data.",
+  absent: "Needs the test images: give their directory with --data.",
   measured: (run) => onSamples(run, run.energy.images) + timedOn(run.exit?.timed_images ?? run.energy.cpu?.images, run.energy.images),
   draw(body, run) {
     const { stages, table: prices, cpu, ...all } = run.energy;
@@ -28,10 +28,10 @@ panels.push({
         ["all", count(sum("flops_ann")), energy(all.ann_pj), ...columns.map(([, , total]) => total())]],
       { marks: [...stages.map(() => ""), "sum"] }));
     const cards = [];
-    if (isNumber(all.measured_ratio)) cards.push(["Energy against an ANN", ...lessParts(all.measured_ratio), `ANN / SNN = ${significant(all.measured_ratio)}, counting the work that really happens`]);
-    if (isNumber(all.paper_ratio)) cards.push(["The same, paper's form", ...lessParts(all.paper_ratio), `ANN / SNN = ${significant(all.paper_ratio)}, FLOPs × spike rate as in its Table 3`]);
+    if (isNumber(all.measured_ratio)) cards.push(["Energy against an ANN", ...lessParts(all.measured_ratio), `ANN / SNN = ${significant(all.measured_ratio)}, from the operations counted`]);
+    if (isNumber(all.paper_ratio)) cards.push(["The same, paper's form", ...lessParts(all.paper_ratio), `ANN / SNN = ${significant(all.paper_ratio)}, FLOPs × spike rate, as in the paper's Table 3`]);
     if (isNumber(all.truenorth)) cards.push(["TrueNorth-normalised", significant(all.truenorth), "", "1: the paper's conversion, 1000 steps"]);
-    cards.push(["Price of an operation", `${significant(prices.mac_pj, 2)} / ${significant(prices.accumulate_pj, 2)}`, "pJ", `multiply-add / add, ${prices.name}`]);
+    cards.push(["Energy per operation", `${significant(prices.mac_pj, 2)} / ${significant(prices.accumulate_pj, 2)}`, "pJ", `multiply-add / add, ${prices.name}`]);
     if (isNumber(timeOfAllSteps(run))) {
       cards.push(["This machine", significant(timeOfAllSteps(run)), "ms",
         `per sample, ${cpu.threads} threads${isNumber(cpu.joules_per_image) ? `, ${energy(1e12 * cpu.joules_per_image)}` : ""}`]);

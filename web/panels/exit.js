@@ -1,6 +1,6 @@
 "use strict";
 
-// The row of the sweep that the slider points at; at first the proposed one.
+// The row of the sweep that the slider selects; initially the proposed one.
 function exitRow(run, view) {
   const sweep = run.exit?.sweep;
   if (!sweep?.length) return run.gamma_exit ?? null;
@@ -9,19 +9,19 @@ function exitRow(run, view) {
 
 const proposedExit = (run) => run.exit?.sweep?.[run.exit.proposed];
 
-// Time of all steps: one number on the whole page, that of the table of rules where there is one.
+// Time of all steps, the same number everywhere on the page: from the table of rules if there is one.
 const timeOfAllSteps = (run) => run.exit?.methods?.[0]?.ms_per_image ?? run.energy?.cpu?.ms_per_image ?? run.classical?.ms_per_recording;
 
 const confidenceText = (run) => `with ${fixed(100 * (run.exit.bound_confidence ?? 0.95), 0)} % confidence`;
 
-// What is proposed and how certain that is, or why nothing is.
+// The proposed threshold and how certain it is, or why none is proposed.
 function proposalText(run) {
   const { exit } = run;
   const chosen = proposedExit(run);
   const validation = `${whole(exit.validation_images)} validation ${sampleWord(run)}`;
   if (chosen) {
     const change = `${chosen.validation_loss < 0 ? "gains" : "costs"} ${fixed(Math.abs(chosen.validation_loss), 2)}`;
-    return `Proposed: ${exact(chosen.threshold)}. On ${validation} it ${change} points of accuracy; ${confidenceText(run)} it costs at most ${fixed(chosen.validation_loss_bound, 2)} on others, and up to ` +
+    return `Proposed: ${exact(chosen.threshold)}. On ${validation} it ${change} points of accuracy; ${confidenceText(run)} it costs at most ${fixed(chosen.validation_loss_bound, 2)} on other ${sampleWord(run)}; ` +
       `${significant(exit.max_loss, 2)} are allowed.`;
   }
   if (!exit.validation_images) return `Nothing is proposed: the run kept no validation ${sampleWord(run)}.`;
@@ -29,13 +29,13 @@ function proposalText(run) {
   if (!isNumber(first?.validation_loss_bound)) return "Nothing is proposed: every threshold takes all steps.";
   const needed = isNumber(exit.validation_images_needed)
     ? ` At this loss at least ${whole(exit.validation_images_needed)} validation ${sampleWord(run)} would be needed.` : "";
-  return `Nothing is proposed: as far as ${validation} tell, stopping after ${first.exit_step} steps may cost up to ` +
-    `${fixed(first.validation_loss_bound, 2)} points (${confidenceText(run)}), and ${significant(exit.max_loss, 2)} are allowed.${needed}`;
+  return `Nothing is proposed: according to ${validation}, stopping after ${first.exit_step} steps may cost up to ` +
+    `${fixed(first.validation_loss_bound, 2)} points (${confidenceText(run)}), but only ${significant(exit.max_loss, 2)} are allowed.${needed}`;
 }
 
 const exitMeasured = (run) => onSamples(run, run.exit.images) + timedOn(run.exit.timed_images, run.exit.images);
 
-// What `bntt exit` calls its methods, in words.
+// Readable names for the methods of `bntt exit`.
 const kMethods = {
   "all-steps": "all steps",
   gamma: "γ: the paper's rule",
@@ -57,7 +57,7 @@ panels.push({
   id: "exit-slider",
   section: "Leaving early",
   title: "What a threshold costs and saves",
-  note: "Inference stops after the last step at which any layer's mean γ reaches the threshold: known before the first image.",
+  note: "Inference stops after the last step at which any layer's mean γ reaches the threshold. That step is known before the first image.",
   has: (run) => Boolean(run.exit?.sweep?.length),
   absent: "Needs γ per time step and the test images.",
   measured: exitMeasured,
@@ -82,13 +82,13 @@ panels.push({
     control.querySelector("output").textContent = exact(row.threshold);
     const lossBound = ({ exit_step: steps, validation_loss_bound: bound }) => (isNumber(bound) && steps < full.exit_step
       ? `; costs at most ${fixed(bound, 2)} ${confidenceText(run)}` : "");
-    const share = (value, of) => (isNumber(value) && isNumber(of) && of > 0 ? `${fixed((100 * value) / of, 0)} % of all steps'` : null);
+    const share = (value, of) => (isNumber(value) && isNumber(of) && of > 0 ? `${fixed((100 * value) / of, 0)} % of the total for all steps` : null);
     slot(body, "numbers", "div", { class: "numbers" }).replaceChildren(
       numberCard("Accuracy", fixed(row.accuracy, 2), "%", `${points(row.accuracy - full.accuracy)}${lossBound(row)}`),
       numberCard("Steps", whole(row.exit_step), `of ${run.network.steps}`, index === run.exit.proposed ? "proposed" : null),
       numberCard("Energy", ...energyParts(row.energy_pj), share(row.energy_pj, full.energy_pj)),
       numberCard("Time per image", significant(row.ms_per_image), "ms", share(row.ms_per_image, full.ms_per_image)),
-      numberCard("Synapse work", fixed(100 * row.synapse_work, 0), "%", "of all steps'"),
+      numberCard("Synapse work", fixed(100 * row.synapse_work, 0), "%", "of the total for all steps"),
       numberCard("Spikes", ...countParts(row.spikes_per_image), share(row.spikes_per_image, full.spikes_per_image)),
     );
     slot(body, "told", "p", { class: "told" }).textContent = proposalText(run);
@@ -100,13 +100,13 @@ panels.push({
   section: "Leaving early",
   title: "Accuracy and exit step against the threshold",
   figure: "Fig. 6",
-  note: "Accuracy holds while steps fall, up to the threshold at which steps that matter are cut.",
+  note: "A higher threshold saves steps without loss until it cuts steps that matter.",
   has: (run) => Boolean(run.exit?.sweep?.length),
   measured: (run) => onSamples(run, run.exit.images),
   draw(body, run, view) {
     const { sweep } = run.exit;
     const row = exitRow(run, view);
-    // Every threshold of a row's interval gives the same: flat from edge to edge, with a dot at the threshold that is named.
+    // All thresholds in a row's interval give the same result, so the line is flat across it, with a dot at the named threshold.
     const line = (pick) => sweep.flatMap((r, i) => [
       r.threshold_above ?? (i > 0 ? sweep[i - 1].threshold : Math.min(0, r.threshold)), r.threshold, r.threshold_up_to ?? r.threshold,
     ].map((x) => ({ x, y: pick(r) })));
@@ -132,7 +132,7 @@ panels.push({
   section: "Leaving early",
   title: "Rules compared",
   wide: true,
-  note: "The paper's rule stops every image at one step. Confidence lets each image go when it is sure; windows skip a layer at the steps at which its γ is small.",
+  note: "The paper's rule stops every image at one step. Confidence stops each image as soon as one class is likely enough; windows skip a layer at the steps where its γ is small.",
   has: (run) => run.exit?.methods?.length > 0,
   measured: (run) => `${exitMeasured(run)} Settings chosen on ${whole(run.exit.validation_images)} validation ${sampleWord(run)}: a rule ` +
     `is listed if its loss is at most ${significant(run.exit.max_loss, 2)} points ${confidenceText(run)}.`,
@@ -156,7 +156,7 @@ panels.push({
   section: "Leaving early",
   title: "When each layer works",
   wide: true,
-  note: "Windows per layer: a filled cell is a step at which the layer's synapse works; elsewhere its γ is too small to matter and it rests.",
+  note: "Windows per layer: a filled cell is a step at which the layer's synapse computes; at the others its γ is too small to matter and it is skipped.",
   has: (run) => run.exit?.windows?.length > 0,
   draw(body, run) {
     const { windows } = run.exit;
@@ -164,7 +164,7 @@ panels.push({
       windows.map((stage) => [stage.name, ...stage.active.map(() => "")]), 1.9);
     [...made.querySelectorAll("tbody tr")].forEach((row, i) => [...row.querySelectorAll("td")].forEach((cell, step) => {
       const works = windows[i].active[step];
-      cell.title = `${windows[i].name}, step ${step + 1}: ${works ? "works" : "rests"}`;
+      cell.title = `${windows[i].name}, step ${step + 1}: ${works ? "computed" : "skipped"}`;
       if (works) cell.style.backgroundColor = layerColour(run, windows[i].name, 0.8);
     }));
     slot(body, "table").replaceChildren(made);

@@ -6,7 +6,7 @@ panels.push({
   section: "Inside the network",
   title: "Gain γ of each layer and time step",
   figure: "Fig. 3",
-  note: "Mean γ: how much a layer lets in at a step. Where every γ stays below the threshold, later steps change little and can be left out.",
+  note: "Mean γ: how strongly a layer weighs its input at a step. Once every γ stays below the threshold, the later steps change little and can be left out.",
   has: (run) => run.gamma.some((layer) => !layer.shared),
   absent: "This network's norm has no γ per time step.",
   draw(body, run, view) {

@@ -1,6 +1,6 @@
 "use strict";
 
-// What the report measured itself, on the same samples as its other numbers; otherwise what training noted at its end.
+// The report's own measurement, on the same samples as its other numbers; otherwise the result recorded at the end of training.
 function testResult(run) {
   const { exit, energy: joules, learning } = run;
   if (isNumber(exit?.methods?.[0]?.accuracy)) return { accuracy: exit.methods[0].accuracy, images: exit.images };
@@ -8,10 +8,10 @@ function testResult(run) {
   return isNumber(learning.test?.accuracy) ? learning.test : null;
 }
 
-// The whole test set, where training has seen more of it than the report.
+// The result on the whole test set, if training evaluated more samples than the report.
 const wholeTest = (run) => (isNumber(run.learning.test?.accuracy) && run.learning.test.images > (testResult(run)?.images ?? 0) ? run.learning.test : null);
 
-// [label, value, unit, detail] of everything worth a large number; what is not known is left out.
+// [label, value, unit, detail] of each headline number; unknown ones are left out.
 function headlineNumbers(run) {
   if (run.classical) return classicalNumbers(run);
   const cards = [];
@@ -30,7 +30,7 @@ function headlineNumbers(run) {
     cards.push(["Leaving early", fixed(proposed.accuracy, 2), "%",
       `after ${proposed.exit_step} of ${network.steps} steps; costs at most ${fixed(proposed.validation_loss_bound, 2)} points ${confidenceText(run)}`]);
   } else if (run.exit?.sweep?.length) {
-    cards.push(["Leaving early", kDash, "", "nothing is proposed; the reason is below"]);
+    cards.push(["Leaving early", kDash, "", "nothing is proposed; see below for the reason"]);
   }
   if (isNumber(joules?.measured_ratio)) {
     cards.push(["Energy against an ANN", ...lessParts(joules.measured_ratio),
@@ -73,7 +73,7 @@ function drawHeadline(parent, run) {
     title.append(element("p", { class: "method" }, [
       [run.method.name, run.method.source].filter(Boolean).join(", "), run.method.settings].filter(Boolean).join(": ")));
   }
-  if (run.missing) title.append(element("p", { class: "missing" }, `Without what needs images: ${run.missing}`));
+  if (run.missing) title.append(element("p", { class: "missing" }, `Without the analyses that need images: ${run.missing}`));
   slot(parent, "numbers", "div", { class: "numbers" })
     .replaceChildren(...headlineNumbers(run).map((card) => numberCard(...card)));
   slot(parent, "measured", "p", { class: "measured" }).textContent = headlineMeasured(run);

@@ -4,9 +4,9 @@ panels.push({
   id: "accuracy",
   section: "Learning",
   title: "Accuracy while training",
-  note: "Training accuracy is that of the batches since the line before; validation is on images never trained on.",
+  note: "Training accuracy is measured on the batches since the previous point, validation accuracy on samples that are not used for training.",
   has: (run) => run.learning.steps.length > 0 || run.learning.epochs.length > 0,
-  absent: "Nothing logged yet.",
+  absent: "Nothing has been logged yet.",
   measured: (run) => (run.samples?.validation > 0 ? `Validation on ${whole(run.samples.validation)} ${sampleWord(run)}.` : ""),
   draw(body, run) {
     const { steps, epochs } = run.learning;
@@ -27,7 +27,7 @@ panels.push({
   id: "loss",
   section: "Learning",
   title: "Loss and learning rate",
-  note: "Cross-entropy of the readout; the learning rate (right scale) falls in steps.",
+  note: "Training and validation loss; learning rate on the right scale.",
   has: (run) => run.learning.steps.length > 0,
   draw(body, run) {
     const { steps, epochs } = run.learning;
@@ -54,7 +54,7 @@ panels.push({
   id: "density",
   section: "Learning",
   title: "The network becomes sparse",
-  note: "Share of neuron-steps that fire, in training batches. Weight decay pulls γ down wherever the loss does not hold it.",
+  note: "Share of neuron-steps that fire, in training batches. Weight decay reduces γ wherever the loss does not counteract it.",
   has: (run) => run.learning.steps[0]?.density.length > 0,
   draw(body, run) {
     const { steps } = run.learning;

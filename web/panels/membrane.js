@@ -6,7 +6,7 @@ panels.push({
   id: "membrane",
   section: "Inside the network",
   title: "Membrane potential",
-  note: "Share of neuron-steps at each potential, at the moment of comparison with the threshold. What lies to the right of it fires; the ends hold all that lies beyond.",
+  note: "Share of neuron-steps at each potential, at the moment when it is compared with the threshold. Neurons to the right of the threshold fire; the outermost bins include everything beyond them.",
   has: (run) => membraneLayers(run).length > 0,
   measured: (run) => onSamples(run, run.activity.detail_images),
   draw(body, run) {
@@ -32,20 +32,20 @@ panels.push({
   section: "Inside the network",
   title: "Does the effective threshold explain the spikes?",
   figure: "Section 3.3",
-  note: "The paper reads γ as a firing threshold √(σ²+ε)/γ·θ on the raw current. Checked here, where γ > 0: a neuron with that threshold beside the real one; once as in the paper, once with the mean current taken off.",
+  note: "The paper interprets γ as a firing threshold √(σ²+ε)/γ·θ on the raw current. This table compares a neuron with that threshold to the real one wherever γ > 0: once as in the paper, once with the mean current subtracted.",
   has: (run) => (run.activity?.stages ?? []).some((stage) => stage.effective_threshold),
   measured: (run) => onSamples(run, run.activity.detail_images),
   draw(body, run) {
     const stages = run.activity.stages.filter((stage) => stage.effective_threshold);
     const share = (value) => percent(100 * value, 1);
     slot(body, "table").replaceChildren(table(
-      ["layer", "γ > 0", "agrees", "finds", "agrees, mean off", "finds"],
+      ["layer", "γ > 0", "agrees", "finds", "agrees, mean subtracted", "finds"],
       stages.map(({ name, effective_threshold: check }) => [
         name, share(check.positive_gains),
         share(check.paper.same), share(check.paper.recall),
         share(check.with_mean.same), share(check.with_mean.recall),
       ])));
     slot(body, "told", "p", { class: "absent" }).textContent =
-      "agrees: neuron-steps with the same answer. finds: real spikes that it fires too.";
+      "agrees: share of neuron-steps in which both fire or both are silent. finds: share of real spikes that it predicts.";
   },
 });

@@ -7,9 +7,9 @@ panels.push({
   section: "Pictures",
   title: "What the network sees",
   wide: true,
-  note: "Samples of the test set, and the spikes added up from the first step on.",
+  note: "Samples of the test set, and their spikes accumulated over the steps so far.",
   has: (run) => run.pictures?.samples?.length > 0,
-  absent: "Needs the test images: give their place with --data.",
+  absent: "Needs the test images: give their directory with --data.",
   draw(body, run) {
     const { samples, source } = run.pictures;
     slot(body, "source", "p", { class: "note" }).textContent = `${isEvents(run) ? "Colour" : "Brightness"}: ${source}.`;
@@ -30,7 +30,7 @@ panels.push({
   section: "Pictures",
   title: "Worst confusions",
   wide: true,
-  note: "The pairs that are mixed up most often, with the mistakes the network was surest of.",
+  note: "The pairs of classes that are confused most often, with the mistakes the network was most confident about.",
   has: (run) => run.pictures?.confusions?.length > 0,
   measured: (run) => onSamples(run, matrixSum(run)),
   draw(body, run) {
@@ -44,7 +44,7 @@ panels.push({
   },
 });
 
-// Rows: what it is. Columns: what was said, and after the classes whatever `extra` adds ([head, count per row]).
+// Rows: true class. Columns: predicted class, followed by the columns in `extra` ([head, count per row]).
 function confusionTable(matrix, classes, extra = []) {
   const counts = matrix.map((row, i) => [...row, ...extra.map(([, column]) => column[i])]);
   const shares = counts.map((row) => {
@@ -65,7 +65,7 @@ panels.push({
   section: "Pictures",
   title: "Confusion matrix",
   wide: true,
-  note: "Rows: what it is. Columns: what the network says. In per cent of the row.",
+  note: "Rows: true class. Columns: predicted class. Values in percent of the row.",
   has: (run) => run.pictures?.matrix?.length > 0 && run.pictures.matrix.length <= 20,
   measured: (run) => onSamples(run, matrixSum(run)),
   draw(body, run) {

@@ -1,6 +1,6 @@
 "use strict";
 
-// ε counts in 1/255, as it is quoted; σ in pixels of 0..1; noise on events in shares of them.
+// ε is in units of 1/255, as it is usually quoted; σ in pixels of 0..1; noise on events as a share of the events.
 const attackCurve = (run, kind) => (run.robustness?.curves.find((curve) => curve.kind === kind)?.points ?? [])
   .map((point) => ({ x: kind === "noise" ? point.strength : 255 * point.strength, y: point.accuracy }));
 
@@ -11,7 +11,7 @@ const attackPanel = (id, title, note, names, unit, more) => ({
   figure: { noise: "Fig. 4b", attack: "App. F" }[id],
   note,
   has: (run) => Boolean(run.robustness?.events) === Boolean(more?.events) && names.some(([kind]) => attackCurve(run, kind).length > 1),
-  absent: "Not measured: leave out --no-attack to have it.",
+  absent: "Not measured: leave out --no-attack to measure it.",
   measured: (run) => onSamples(run, run.robustness.images),
   ...more,
   draw(body, run) {
@@ -34,12 +34,12 @@ const attackPanel = (id, title, note, names, unit, more) => ({
 });
 
 panels.push(attackPanel("noise", "Accuracy against noise",
-  "Gaussian noise on the pixels, before they become spikes.", [["noise", "Gaussian noise"]],
+  "Gaussian noise on the pixels, before encoding.", [["noise", "Gaussian noise"]],
   "σ of the noise (pixels in 0..1)"));
 panels.push(attackPanel("event-noise", "Accuracy against noise",
-  "Each event is removed with this probability, and as many are added to its frame at random places on average: 1 would leave nothing but noise.",
+  "Each event is removed with this probability, and on average as many are added at random places of the same frame. At 1, only noise is left.",
   [["noise", "events removed and added"]], "share of events removed and added", { events: true }));
 panels.push(attackPanel("attack", "Accuracy under attack",
-  "Each pixel moves by at most ε, in the worst direction that the network's own gradient shows; PGD takes several steps.",
+  "Each pixel changes by at most ε in the direction that increases the loss; PGD takes several steps.",
   [["fgsm", "FGSM"], ["pgd", "PGD"]], "ε (in 1/255)",
-  { instead: (run) => run.robustness?.no_gradient_attacks && `There is none on event recordings: ${run.robustness.no_gradient_attacks}.` }));
+  { instead: (run) => run.robustness?.no_gradient_attacks && `Not defined for event recordings: ${run.robustness.no_gradient_attacks}.` }));

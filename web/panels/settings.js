@@ -29,7 +29,7 @@ panels.push({
   section: "Settings",
   title: "Every setting of the run",
   wide: true,
-  note: "As in the settings file of the run: enough to repeat it.",
+  note: "From the settings file of the run, which is enough to repeat it.",
   has: (run) => Boolean(run.settings),
   draw(body, run) {
     const groups = Object.entries(run.settings).filter(([name, group]) => name !== "network" && typeof group === "object" && group !== null);

@@ -5,17 +5,17 @@
 >>> model.predict(bntt.picture("boot.png")).shape
 (1, 10)
 
-Arrays are NumPy's. Whatever has ``__dlpack__``, such as a PyTorch tensor on the CPU, is taken too, without copying.
-Mistakes raise `bntt.Error`, a `ValueError`, with one sentence. Long work releases the interpreter's lock and stops at
-Ctrl-C.
+Arrays are NumPy arrays. Objects with ``__dlpack__``, such as PyTorch tensors on the CPU, are accepted too, without
+copying. Wrong arguments raise `bntt.Error`, a `ValueError`, whose message is one sentence. Long computations release
+the GIL and stop at Ctrl-C.
 """
 
 from __future__ import annotations
 
 import os as _os
 
-# Threads that wait should sleep: on a machine that does other work too, spinning makes everything slower. OpenMP reads
-# this when it is loaded.
+# Waiting threads should sleep: on a machine with other work, spinning slows everything down. OpenMP reads this variable
+# when it is loaded.
 _os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 from bntt._bntt import Error, Spikes, __version__, set_threads, threads

@@ -1,4 +1,4 @@
-"""What a run tells about itself: dicts of arrays, and figures."""
+"""Analyses of a run as dicts of arrays, and figures."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def _given(data: Optional[Path]) -> Optional[str]:
 
 def activity(run: Path, *, data: Optional[Path] = None, limit: int = 0,
              exit_threshold: float = 0.1) -> "dict[str, Any]":
-    """Spikes, gains and membranes of every layer, on the first `limit` test images (0: all).
+    """Measure spikes, gains and membranes of every layer on the first `limit` test images (0: all).
 
-    docs/analyses.md explains every number, here and in the other analyses.
+    docs/analyses.md defines every number of this and the other analyses.
 
     >>> study = bntt.activity("runs/demo", limit=8)
     >>> [stage["name"] for stage in study["stages"]][:2]
@@ -30,7 +30,7 @@ def activity(run: Path, *, data: Optional[Path] = None, limit: int = 0,
 
 
 def energy(run: Path, *, data: Optional[Path] = None, limit: int = 0, steps: int = 0) -> "dict[str, Any]":
-    """Energy per image, in the paper's form and as measured, against the same network as an ANN.
+    """Estimate the energy per image, by the paper's formula and from counted operations, and compare it with an ANN.
 
     >>> bntt.energy("runs/demo", limit=8)["images"]
     8
@@ -39,7 +39,7 @@ def energy(run: Path, *, data: Optional[Path] = None, limit: int = 0, steps: int
 
 
 def exit_study(run: Path, *, data: Optional[Path] = None, limit: int = 0, max_loss: float = 0.3) -> "dict[str, Any]":
-    """What stopping early costs and saves: the paper's rule, single images, windows of layers.
+    """Measure what early exit costs and saves: by the paper's rule, per image, and with windows per layer.
 
     >>> study = bntt.exit_study("runs/demo", limit=8)
     >>> study["methods"][0]["name"]
@@ -50,7 +50,7 @@ def exit_study(run: Path, *, data: Optional[Path] = None, limit: int = 0, max_lo
 
 def robustness(run: Path, *, data: Optional[Path] = None, limit: int = 0, noise: Sequence[float] = (0.0, 0.1, 0.2),
                fgsm: Sequence[float] = (), pgd: Sequence[float] = ()) -> "dict[str, Any]":
-    """Accuracy under noise and attacks of these strengths, in units of 0 to 1 pixels.
+    """Measure the accuracy under noise and attacks. Strengths are in units of pixels from 0 to 1.
 
     >>> curves = bntt.robustness("runs/demo", limit=8, noise=[0.0, 0.2], fgsm=[0.0, 0.05])["curves"]
     >>> [curve["kind"] for curve in curves]
@@ -60,7 +60,7 @@ def robustness(run: Path, *, data: Optional[Path] = None, limit: int = 0, noise:
 
 
 class Figure:
-    """A figure as SVG: a notebook shows it."""
+    """A figure as SVG, which notebooks display."""
 
     def __init__(self, svg: str) -> None:
         self.svg = svg
@@ -77,7 +77,7 @@ class Figure:
 
 
 def figures() -> "dict[str, str]":
-    """The figures there are, and what they show.
+    """The names of all figures, with what they show.
 
     >>> "gamma" in bntt.figures()
     True
@@ -86,7 +86,7 @@ def figures() -> "dict[str, str]":
 
 
 def figure(run: Path, name: str, *, layer: str = "", data: Optional[Path] = None, limit: int = 2000) -> Figure:
-    """One figure of a run, as `bntt plot` draws it (needs gnuplot).
+    """Draw one figure of a run, as `bntt plot` does (needs gnuplot).
 
     >>> bntt.figure("runs/demo", "gamma")._repr_svg_()[:5]
     '<?xml'

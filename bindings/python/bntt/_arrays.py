@@ -1,4 +1,4 @@
-"""What other libraries call an array, as NumPy's."""
+"""Conversion of arrays of other libraries to NumPy arrays."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bntt._bntt import Error
 
 
 def array_of(given: Any, name: str) -> numpy.ndarray:
-    """The same memory as a NumPy array; lists are converted."""
+    """A NumPy array that shares the memory of `given`; lists are copied."""
     if isinstance(given, numpy.ndarray):
         return given
     if hasattr(given, "__dlpack__"):

@@ -1,4 +1,4 @@
-# The compiled half. Users take the names of the package itself, which are documented there.
+# The compiled module. Users import the names of the package `bntt`, which documents them.
 from typing import Any, Callable, Optional, Sequence, Union
 
 import numpy
@@ -9,12 +9,12 @@ __version__: str
 class Error(ValueError): ...
 
 def set_threads(count: int) -> None:
-    """How many threads compute what the calling thread starts; 0: one per core."""
+    """Set the number of threads used by calls from the current thread; 0: one per core."""
 
 def threads() -> int: ...
 
 class Spikes:
-    """Spikes over some steps: bits, packed along channels."""
+    """Spikes over several steps, as bits packed along the channels."""
 
     @staticmethod
     def from_dense(fired: NDArray[numpy.bool_]) -> Spikes: ...

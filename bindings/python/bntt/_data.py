@@ -17,11 +17,11 @@ class Dataset(NamedTuple):
 
     samples: numpy.ndarray  #: uint8 [n, y, x, channel], or counts [n, frame, y, x, polarity] of events
     labels: numpy.ndarray  #: int64 [n]
-    class_names: "list[str]"  #: empty where the set has none
+    class_names: "list[str]"  #: empty if the data set has none
 
 
 def dataset_names() -> "list[str]":
-    """The data sets that are read.
+    """The names of the supported data sets.
 
     >>> "cifar10" in bntt.dataset_names()
     True
@@ -31,10 +31,10 @@ def dataset_names() -> "list[str]":
 
 def dataset(name: str, directory: Path = "", *, split: str = "test", limit: int = 0, size: int = 0,
             frames: int = 0) -> Dataset:
-    """A data set as arrays, in its fixed order; the samples share the library's memory and are read-only.
+    """Read a data set as arrays, in its fixed order. The samples share the library's memory and are read-only.
 
-    `limit` takes the first so many, `size` is the side that images and events are brought to where the set allows it,
-    `frames` the number of frames of an event recording; 0 stands for the set's own.
+    `limit` is the number of samples to read (0: all), `size` the side that images and events are scaled to if the data
+    set allows it, and `frames` the number of frames of an event recording; 0 means the default of the data set.
 
     >>> data = bntt.dataset("mnist", "data")
     >>> data.samples.shape, data.labels[:4].tolist()
@@ -44,7 +44,7 @@ def dataset(name: str, directory: Path = "", *, split: str = "test", limit: int 
 
 
 def picture(file: Path) -> numpy.ndarray:
-    """A PNG or JPEG file as one image: uint8 [1, y, x, 3].
+    """Read a PNG or JPEG file as one image: uint8 [1, y, x, 3].
 
     >>> bntt.picture("boot.png").shape
     (1, 28, 28, 3)

@@ -14,29 +14,30 @@ Path = Union[str, "os.PathLike[str]"]
 
 
 class Predictions(NamedTuple):
-    """What a model says of some samples."""
+    """The answers of a model for some samples."""
 
     labels: numpy.ndarray  #: [sample]: the class with the largest logit
     logits: numpy.ndarray  #: [sample, class]
     probabilities: numpy.ndarray  #: [sample, class]: their softmax
-    steps: numpy.ndarray  #: [sample]: that it took
-    spikes: numpy.ndarray  #: [sample]: of hidden neurons
+    steps: numpy.ndarray  #: [sample]: number of steps taken
+    spikes: numpy.ndarray  #: [sample]: number of spikes of hidden neurons
 
 
 class Model:
-    """A trained network with all that inference needs. It does not change, and threads may share it."""
+    """A trained network with everything that inference needs. It is immutable, and threads may share it."""
 
     def __init__(self, compiled: _bntt.Model) -> None:
         self._compiled = compiled
 
     def predict(self, samples: Any, *, steps: int = 0, exit_confidence: Optional[float] = None,
                 first_sample: int = 0) -> numpy.ndarray:
-        """Probabilities [sample, class].
+        """Classify samples and return probabilities [sample, class].
 
-        `samples` are images [n, y, x, channel]: uint8 0 to 255 of any size, which are brought to the model's own, or
-        floats 0 to 1 of that size. A model of event recordings takes counts [n, frame, y, x, polarity] as uint8.
-        Every step counts, unless `steps` stops all samples, or `exit_confidence` each one as soon as a class has that
-        probability. Random spikes are drawn from the run's seed and a sample's number, which begin at `first_sample`.
+        `samples` are images [n, y, x, channel]: uint8 from 0 to 255 of any size, which are scaled to the model's size,
+        or floats from 0 to 1 of that size. A model of event recordings takes counts [n, frame, y, x, polarity] as
+        uint8. By default all steps are run; `steps` stops all samples after that many steps, `exit_confidence` each
+        sample as soon as a class has that probability. Random spikes depend on the run's seed and on the index of the
+        sample; the first sample has the index `first_sample`.
 
         >>> model = bntt.load("runs/demo")
         >>> probabilities = model.predict(images)
@@ -54,7 +55,7 @@ class Model:
 
     def predict_details(self, samples: Any, *, steps: int = 0, exit_confidence: Optional[float] = None,
                         first_sample: int = 0) -> Predictions:
-        """Labels, logits, probabilities, steps and spikes of each sample. Samples run one by one.
+        """Classify samples and return labels, logits, probabilities, steps and spikes. Samples run one by one.
 
         >>> answer = bntt.load("runs/demo").predict_details(images, exit_confidence=0.0)
         >>> answer.steps.tolist()
@@ -67,9 +68,10 @@ class Model:
 
     def encode(self, samples: Any, *, first_step: int = 0, steps: int = 0,
                first_sample: int = 0) -> Union[_bntt.Spikes, numpy.ndarray]:
-        """What the network reads in steps [first_step, first_step + steps); 0 steps: all that are left.
+        """Encode samples as the network's input for steps [first_step, first_step + steps); 0 steps: all that are left.
 
-        Spikes, or with direct encoding floats [1, sample, y, x, channel], which stand for every step.
+        The result is spikes or, with direct encoding, floats [1, sample, y, x, channel], which are the same for every
+        step.
 
         >>> bntt.load("runs/demo").encode(images, steps=2)
         Spikes(steps=2, samples=4, y=12, x=12, channels=1, planes=2)
@@ -79,7 +81,7 @@ class Model:
 
     def outputs(self, samples: Any, *, steps: int = 0,
                 first_sample: int = 0) -> "dict[str, Union[_bntt.Spikes, numpy.ndarray]]":
-        """What fires when: the spikes of every hidden layer, by its name.
+        """Run samples and return the spikes of every hidden layer, by name.
 
         >>> spikes = bntt.load("runs/demo").outputs(images)["conv1"]
         >>> spikes.shape == spikes.dense().shape
@@ -90,11 +92,11 @@ class Model:
         return self._compiled.outputs(array_of(samples, "samples"), first_sample, steps)
 
     def session(self, batch: int = 1) -> "Session":
-        """For running step by step."""
+        """Create a session, which runs the model step by step."""
         return Session(self, batch)
 
     def state_dict(self) -> "dict[str, numpy.ndarray]":
-        """Every parameter and running statistic by name, float32, in PyTorch's order of axes.
+        """Every parameter and running statistic by name, as float32 with PyTorch's order of axes.
 
         >>> state = bntt.load("runs/demo").state_dict()
         >>> sorted(state)[:3]
@@ -103,7 +105,7 @@ class Model:
         return self._compiled.state_dict()
 
     def with_state_dict(self, state: Mapping[str, Any]) -> "Model":
-        """The same model with other numbers: NumPy arrays or PyTorch tensors of float32.
+        """The same model with other values, given as NumPy arrays or PyTorch tensors of float32.
 
         >>> model = bntt.load("runs/demo")
         >>> again = model.with_state_dict(model.state_dict())
@@ -114,7 +116,7 @@ class Model:
                                                      for name, value in state.items()}))
 
     def save(self, file: Path) -> None:
-        """One .safetensors file that `load`, `bntt predict` and the C interface take.
+        """Save the model as one .safetensors file, for `load`, `bntt predict` and the C interface.
 
         >>> model = bntt.load("runs/demo")
         >>> model.save("model.safetensors")
@@ -124,30 +126,30 @@ class Model:
         self._compiled.save(os.fspath(file))
 
     def recording(self, file: Path, *, sensor: "tuple[int, int]" = (0, 0)) -> numpy.ndarray:
-        """An event camera's recording as one sample of this model: uint8 [1, frame, y, x, polarity].
+        """Read an event recording as one sample of this model: uint8 [1, frame, y, x, polarity].
 
-        `sensor` (width, height) is for files that do not say theirs.
+        `sensor` (width, height) is needed for files that do not contain it.
         """
         return _bntt.recording(self._compiled, os.fspath(file), *sensor)
 
     @property
     def classes(self) -> "list[str]":
-        """The names of the classes, or their numbers where no names are known."""
+        """The names of the classes, or their numbers if the model has no names."""
         return [self._compiled.class_name(label) for label in range(self._compiled.classes)]
 
     @property
     def steps(self) -> int:
-        """Time steps of a whole run."""
+        """Number of time steps of the network."""
         return self._compiled.steps
 
     @property
     def input_shape(self) -> "tuple[int, int, int]":
-        """(y, x, channel) of what the network reads."""
+        """(y, x, channel) of the network's input."""
         return self._compiled.input_shape
 
     @property
     def card(self) -> "dict[str, Any]":
-        """Encoder, normalisation, class names and how the model was trained."""
+        """Encoder, normalisation, class names and record of the training."""
         return self._compiled.card
 
     @property
@@ -161,7 +163,7 @@ class Model:
 
 
 class Session:
-    """A model that runs over time, for `batch` samples at once. One thread at a time may use it.
+    """Runs a model step by step, for `batch` samples at once. Only one thread at a time may use it.
 
     >>> session = bntt.load("runs/demo").session(batch=4)
     >>> session.show(images)
@@ -175,23 +177,23 @@ class Session:
         self._compiled = _bntt.Session(model._compiled, batch)
 
     def show(self, samples: Any, *, first_sample: int = 0) -> None:
-        """Neurons back to rest; these samples are the input of the steps to come."""
+        """Reset the neurons and use these samples as the input of the following steps."""
         self._compiled.show(array_of(samples, "samples"), first_sample)
 
     def restart(self) -> None:
-        """Neurons back to rest."""
+        """Reset the neurons."""
         self._compiled.restart()
 
     def advance(self, steps: int = 1) -> None:
-        """Takes so many steps of the samples shown."""
+        """Run the next `steps` steps on the samples given to `show`."""
         self._compiled.advance(steps)
 
     def advance_events(self, counts: Any) -> None:
-        """Takes one step: counts of events [recording, y, x, polarity] as they come, uint8."""
+        """Run one step on event counts [recording, y, x, polarity], uint8."""
         self._compiled.advance_events(array_of(counts, "counts"))
 
     def advance_spikes(self, spikes: _bntt.Spikes) -> None:
-        """Takes the steps of these input spikes."""
+        """Run as many steps as these input spikes have."""
         self._compiled.advance_spikes(spikes)
 
     @property
@@ -200,22 +202,22 @@ class Session:
 
     @property
     def done(self) -> bool:
-        """Whether all steps are done."""
+        """Whether all steps have been run."""
         return self._compiled.done
 
     @property
     def logits(self) -> numpy.ndarray:
-        """What the readout's voltage so far says: [sample, class]."""
+        """Logits from the readout's voltage so far: [sample, class]."""
         return self._compiled.logits
 
     @property
     def probabilities(self) -> numpy.ndarray:
-        """[sample, class]: the softmax of the voltage, divided by the steps so far if the network divides."""
+        """[sample, class]: softmax of the voltage, divided by the steps so far if the network divides by its steps."""
         return self._compiled.probabilities
 
 
 def load(path: Path) -> Model:
-    """The model of a run's directory (its best weights) or of one .safetensors file.
+    """Load the model of a run directory (its best weights) or of one .safetensors file.
 
     >>> bntt.load("runs/demo")
     Model(12x12x1, 10 classes, 3 steps)

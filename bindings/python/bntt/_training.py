@@ -49,7 +49,7 @@ def _toml(value: Any) -> str:
 
 
 def _settings(config: Union[str, Path, Mapping[str, Any], None]) -> "tuple[str, str, list[str]]":
-    """Text, where it comes from, and changes to it."""
+    """The text of the settings, its origin, and changes to it."""
     if config is None:
         return "", "settings", []
     if isinstance(config, Mapping):
@@ -75,7 +75,7 @@ def _settings(config: Union[str, Path, Mapping[str, Any], None]) -> "tuple[str, 
 
 
 class _Progress:
-    """One line that is drawn anew, on a terminal and in a notebook; the end of each epoch stays."""
+    """One line that is redrawn, on a terminal and in a notebook; a line remains for each epoch."""
 
     def __init__(self) -> None:
         self._drawn = 0.0
@@ -95,16 +95,16 @@ class _Progress:
 
 def train(config: Union[str, Path, Mapping[str, Any], None] = None, out: Path = "", *, data: Optional[Path] = None,
           resume: bool = False, callbacks: Iterable[Callback] = (), progress: bool = True) -> "dict[str, Any]":
-    """Trains a run into the directory `out`, as `bntt train` does, and says how it went.
+    """Train a run in the directory `out`, as `bntt train` does, and return its results.
 
     `config` is a preset's name, a .toml file, or a dict of sections such as {"preset": "demo-fashion-mnist", "train":
-    {"epochs": 1}}; without a preset, what it does not name has its default. With `resume` the run goes on where it
+    {"epochs": 1}}; without a preset, missing settings have their defaults. With `resume` the run continues where it
     stopped; its settings need not be given again.
 
     Each callback gets dicts: {"kind": "step", "epoch", "epochs", "step", "steps", "loss", "accuracy",
     "learning_rate"}, {"kind": "epoch", "epoch", "loss", "accuracy", "validation_accuracy", ...} and {"kind":
-    "evaluating", "what", "done", "images"}. One that answers True stops the run, and so does Ctrl-C: either leaves a
-    checkpoint for `resume`.
+    "evaluating", "what", "done", "images"}. A callback that returns True stops the run, and so does Ctrl-C; both leave
+    a checkpoint for `resume`.
 
     >>> seen = []
     >>> result = bntt.train(settings, "runs/new", callbacks=[lambda event: seen.append(event["kind"])], progress=False)
@@ -114,7 +114,7 @@ def train(config: Union[str, Path, Mapping[str, Any], None] = None, out: Path = 
     21
     """
     if not os.fspath(out):
-        raise _bntt.Error("train: has no directory for the run, expected out=...")
+        raise _bntt.Error("train: no directory for the run was given, expected out=...")
     listeners = [_Progress()] if progress else []
     listeners.extend(callbacks)
     text, origin, changes = _settings(config)
@@ -128,9 +128,9 @@ def train(config: Union[str, Path, Mapping[str, Any], None] = None, out: Path = 
 
 def evaluate(run: Path, *, data: Optional[Path] = None, split: str = "test", limit: int = 0,
              steps: int = 0) -> "dict[str, Any]":
-    """Measures a run on the images of its data set, as `bntt eval` does.
+    """Measure a run on the images of its data set, as `bntt eval` does.
 
-    `limit` takes the first so many images, `steps` stops after so many; 0 stands for all.
+    `limit` is the number of images and `steps` the number of time steps to use; 0 means all.
 
     >>> result = bntt.evaluate("runs/demo")
     >>> result["images"], sorted(result["density"])[0]

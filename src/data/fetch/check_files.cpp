@@ -130,7 +130,7 @@ void check_class_folders(const fs::path& directory, const std::vector<std::strin
         directory / (fs::is_directory(directory / "test", ignored) ? "test" : "val");
     const std::vector<std::string> test_classes = classes_of(test);
     if (!test_classes.empty() && test_classes != classes) {
-      checker.find(test, "has other class folders than {}", train.string());
+      checker.find(test, "has different class folders from {}", train.string());
     }
     for (const std::string& name : test_classes) {
       const std::vector<fs::path> more = files_in(test / name, extensions, 0, checker);

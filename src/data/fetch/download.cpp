@@ -222,7 +222,7 @@ class Connection {
     const std::optional<Range> range = parse_range(answer_.content_range);
     if (range && range->all == part_.size()) return {};
     part_.restart({request_.url, {}});
-    return {End::cut, "the part that was here did not fit the file"};
+    return {End::cut, "the part downloaded earlier does not belong to the file"};
   }
 
   void header(std::string_view line) {
@@ -318,8 +318,9 @@ bool fill(PartFile& part, const DownloadRequest& request, const DownloadOptions&
     if (outcome.end == End::complete) return true;
     attempts = part.size() > before ? 1 : attempts + 1;
     if (attempts >= options.attempts) {
-      fail("{}: the connection was cut after {} bytes ({}); the same command goes on from there",
-           request.url, part.size(), outcome.reason);
+      fail(
+          "{}: the connection was lost after {} bytes ({}); run the same command again to continue",
+          request.url, part.size(), outcome.reason);
     }
     if (wait(options, part.size(), request.bytes)) return false;
   }
@@ -338,7 +339,7 @@ DownloadResult fetch_into(PartFile& part, const DownloadRequest& request,
   result.checksum = checksum.value();
   if (request.checksum && result.checksum != *request.checksum) {
     part.remove();
-    fail("{}: what was fetched has the {} {}, expected {}, and was removed", request.url,
+    fail("{}: the downloaded file has the {} {}, expected {}, and was removed", request.url,
          digest_name(kind), result.checksum.hex, request.checksum->hex);
   }
   part.complete();

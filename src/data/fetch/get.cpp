@@ -25,11 +25,11 @@ class Workplace {
     created_ = fs::create_directories(directory, error);
     lock_ = Descriptor(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
     if (error || lock_.get() < 0) {
-      fail("{}: cannot be made a directory: {}", directory.string(),
+      fail("{}: cannot be created as a directory: {}", directory.string(),
            error ? error.message() : system_message());
     }
     if (::flock(lock_.get(), LOCK_EX | LOCK_NB) != 0) {
-      fail("{}: another bntt data get is at work there", directory.string());
+      fail("{}: another bntt data get is already using this directory", directory.string());
     }
   }
   Workplace(const Workplace&) = delete;
@@ -150,7 +150,7 @@ class Fetch {
     if (!found) return false;
     if (!wanted) recorded_.add(file.name, *found);
     if (wanted && *found != *wanted) {
-      fail("{}: has the {} {}, expected {}; move it away to have it fetched again", path.string(),
+      fail("{}: has the {} {}, expected {}; remove it to download it again", path.string(),
            digest_name(kind), found->hex, wanted->hex);
     }
     return true;
@@ -158,7 +158,7 @@ class Fetch {
 
   bool fetch(const SourceFile& file, const fs::path& path, GotFile& got) {
     if (file.url.empty()) {
-      fail("{}: {} is not in {} and cannot be fetched by a program: {} ({})", source_.dataset,
+      fail("{}: {} is not in {} and cannot be downloaded automatically: {} ({})", source_.dataset,
            file.name, directory_.string(),
            source_.instructions.empty() ? "its source has no URL" : source_.instructions,
            source_.page);

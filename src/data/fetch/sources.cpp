@@ -138,10 +138,9 @@ const std::vector<DataSource>& sources() {
                         "69ca8762b2fe404d9b9bad1103e97832")}},
       {.dataset = "dvs-gesture",
        .page = "https://ibm.ent.box.com/s/3hiq58ww1pbbjrinh367ykfdf60xsfm8/folder/50167556794",
-       .instructions =
-           "IBM hands it out only to those who accept its terms on a page; accept them, "
-           "put DvsGesture.tar.gz there and run this command again to verify and "
-           "unpack it",
+       .instructions = "IBM requires that its terms are accepted on a web page; accept them, put "
+                       "DvsGesture.tar.gz into that directory and run this command again to verify "
+                       "and unpack it",
        .files = {{.name = "DvsGesture.tar.gz",
                   .max_bytes = 8 * kGiB,
                   .md5 = "8a5c71fb11e24e5ca5b11866ca6c00a1",
@@ -207,7 +206,7 @@ const DataSource& official_source(std::string_view dataset) {
   const auto found = std::ranges::find(sources(), dataset, &DataSource::dataset);
   if (found == sources().end()) {
     const std::vector<std::string> known = source_names();
-    fail("no place is known that offers '{}', expected one of {}{}", excerpt(dataset),
+    fail("no download source is known for '{}', expected one of {}{}", excerpt(dataset),
          fmt::join(known, ", "), did_you_mean(dataset, known));
   }
   return *found;

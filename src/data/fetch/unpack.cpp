@@ -114,7 +114,7 @@ class Unpacker {
       if (!name.empty() && name != ".") names.emplace_back(name);
       rest.remove_prefix(std::min(rest.size(), name.size() + 1));
     }
-    if (names.size() > kDeepest) refuse(path, "a path of too many folders");
+    if (names.size() > kDeepest) refuse(path, "a path with too many folders");
     return names;
   }
 
@@ -152,7 +152,7 @@ class Unpacker {
   void take_file(const fs::path& target, const char* path) {
     Descriptor file(
         ::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0644));
-    if (file.get() < 0 && errno == EEXIST) refuse(path, "a path that came before");
+    if (file.get() < 0 && errno == EEXIST) refuse(path, "a path that occurs twice");
     if (file.get() < 0) cannot_write(target, system_message());
     pour(&file, target);
     if (!file.close()) cannot_write(target, system_message());
@@ -202,7 +202,8 @@ UnpackResult unpack(const fs::path& archive, const fs::path& directory,
   const fs::path target = directory / options.folder;
   std::error_code ignored;
   if (fs::exists(fs::symlink_status(target, ignored))) {
-    fail("{}: is in the way of what {} unpacks to", target.string(), archive.filename().string());
+    fail("{}: already exists, but {} unpacks to that name", target.string(),
+         archive.filename().string());
   }
   const StagingFolder staging(directory / ".unpacking");
   const UnpackResult result = Unpacker(archive, staging.path(), options).run();

@@ -30,14 +30,15 @@ std::unique_ptr<Neurons> make_without_leak(const StagePlan& plan, Propagation pr
 constexpr NeuronEntry kNeurons[] = {
     {"lif", "leaky integrate-and-fire (the paper's)", make<Spiking>},
     {"if", "integrate-and-fire: no leak", make_without_leak},
-    {"relu", "those of an ANN: one step, real values", make<Relu>},
+    {"relu", "ReLU units of an ANN: one step, real values", make<Relu>},
     {"plif", "leaky integrate-and-fire whose leak is learned, one per stage", make_plif},
-    {"lee", "leaky integrate-and-fire; a current's gradient is that of the next spike (Lee 2020)",
+    {"lee",
+     "leaky integrate-and-fire; every current gets the gradient of the next spike (Lee 2020)",
      make_lee},
-    {"lee-if", "the same without leak: those of Lee's pools", make_lee_if},
-    {"neunorm", "lif whose output is normalised by its pixel's spikes (NeuNorm): real values",
+    {"lee-if", "the same without leak, as in Lee's pools", make_lee_if},
+    {"neunorm", "lif whose output is normalised by the spikes of its pixel (NeuNorm): real values",
      make_neunorm},
-    {"none", "hand their current on as real values", make<Passing>},
+    {"none", "pass their current on as real values", make<Passing>},
 };
 
 }  // namespace

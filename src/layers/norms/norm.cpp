@@ -24,7 +24,7 @@ std::unique_ptr<Norm> make(const NormSpec& spec, const NormPlace& place) {
 std::vector<NormEntry>& norms() {
   static std::vector<NormEntry> all = {
       {"none", "y = x", make<NoNorm>},
-      {"bntt", "statistics and gain of every step their own (the paper's)",
+      {"bntt", "separate statistics and gain for every step (the paper's)",
        make<BatchNormThroughTime>},
       {"bn", "statistics of each step's batch; gain and running statistics shared by all steps",
        make<BatchNormPerStep>},
@@ -64,8 +64,8 @@ void register_norm(NormEntry entry) {
          excerpt(entry.name));
   }
   const auto same_name = [&](const NormEntry& known) { return known.name == entry.name; };
-  if (std::ranges::any_of(norms(), same_name)) fail("norm '{}': is there already", entry.name);
-  if (!entry.make) fail("norm '{}': has nothing that makes it", entry.name);
+  if (std::ranges::any_of(norms(), same_name)) fail("norm '{}': is already registered", entry.name);
+  if (!entry.make) fail("norm '{}': has no factory", entry.name);
   norms().push_back(std::move(entry));
 }
 
@@ -76,7 +76,7 @@ std::unique_ptr<Norm> make_norm(const NormSpec& spec, const NormPlace& place) {
   }
   std::unique_ptr<Norm> norm =
       find_kind<NormEntry>("norm", spec.kind, norm_table()).make(spec, place);
-  if (norm == nullptr) fail("norm '{}': was not made", spec.kind);
+  if (norm == nullptr) fail("norm '{}': its factory returned null", spec.kind);
   return norm;
 }
 
