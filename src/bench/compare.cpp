@@ -48,9 +48,10 @@ class Contender {
 
   void time_unit() {
     if (process_ == nullptr) return;
-    const std::optional<double> seconds = process_->seconds_of_unit(limit_);
-    if (seconds) {
-      timing_.seconds.push_back(*seconds);
+    const std::optional<UnitTime> time = process_->time_unit(limit_);
+    if (time) {
+      timing_.seconds.push_back(time->seconds);
+      timing_.processor_seconds.push_back(time->processor_seconds);
     } else {
       process_.reset();
     }
@@ -138,9 +139,14 @@ class TorchChoice {
     Chosen chosen{.why_none = "too slow here"};
     for (const TorchVariant& variant : variants_of(job.kind, precision)) {
       job.torch = variant;
-      Contender contender(options_, files, job, true, limit_seconds);
-      contender.time_unit();
-      const std::optional<Timing> timing = contender.finish();
+      std::optional<Timing> timing;
+      try {
+        timing = try_once(files, job, limit_seconds);
+      } catch (const Error& error) {
+        // Some guests announce AMX, which oneDNN's bf16 then uses, but trap on its instructions.
+        if (precision == Precision::fp32) throw;
+        chosen.why_none = error.what();
+      }
       if (!timing) continue;
       options_.note(fmt::format("LibTorch {} {}, batch {}: {:.3g} images/s",
                                 precision == Precision::mixed ? "bf16" : "fp32",
@@ -150,6 +156,12 @@ class TorchChoice {
       }
     }
     return chosen;
+  }
+
+  std::optional<Timing> try_once(const Files& files, const Job& job, double limit_seconds) const {
+    Contender contender(options_, files, job, true, limit_seconds);
+    contender.time_unit();
+    return contender.finish();
   }
 
   const Options& options_;
@@ -231,6 +243,10 @@ std::vector<Result> measure_scaling(const Options& options) {
 double Timing::best_seconds() const { return *std::ranges::min_element(seconds); }
 
 double Timing::best_rate() const { return static_cast<double>(images) / best_seconds(); }
+
+double Timing::processor_seconds_per_image() const {
+  return *std::ranges::min_element(processor_seconds) / static_cast<double>(images);
+}
 
 double Timing::median_rate() const {
   std::vector<double> sorted = seconds;
