@@ -24,24 +24,25 @@ struct Files {
   SharedFile images;
 };
 
-enum class Engine { ours, previous, torch };
+enum class EngineKind { ours, previous, torch };
 
 /// A worker and its answers so far.
 class Contender {
  public:
-  Contender(const Options& options, const Files& files, Job job, Engine engine, double limit)
+  Contender(const Options& options, const Files& files, Job job, EngineKind engine, double limit)
       : limit_(limit) {
     job.network = kNetworkFile;
     job.images = kImagesFile;
     timing_.images = images_per_unit(job.kind, job.batch);
     WorkerCommand command{.network = &files.network, .images = &files.images};
-    if (engine == Engine::torch) {
+    if (engine == EngineKind::torch) {
       timing_.variant = describe(job.torch, job.kind);
       command.program = options.torch_program;
       command.arguments = {to_json(job)};
       command.default_waiting = true;
     } else {
-      command.program = engine == Engine::previous ? options.previous_program : options.own_program;
+      command.program =
+          engine == EngineKind::previous ? options.previous_program : options.own_program;
       command.arguments = {"bench", "worker", to_json(job)};
     }
     process_ = std::make_unique<WorkerProcess>(command);
@@ -50,9 +51,10 @@ class Contender {
 
   void time_unit() {
     if (process_ == nullptr) return;
-    const std::optional<double> seconds = process_->seconds_of_unit(limit_);
-    if (seconds) {
-      timing_.seconds.push_back(*seconds);
+    const std::optional<UnitTime> time = process_->time_unit(limit_);
+    if (time) {
+      timing_.seconds.push_back(time->seconds);
+      timing_.processor_seconds.push_back(time->processor_seconds);
     } else {
       process_.reset();
     }
@@ -140,9 +142,14 @@ class TorchChoice {
     Chosen chosen{.why_none = "too slow here"};
     for (const TorchVariant& variant : variants_of(job.kind, precision)) {
       job.torch = variant;
-      Contender contender(options_, files, job, Engine::torch, limit_seconds);
-      contender.time_unit();
-      const std::optional<Timing> timing = contender.finish();
+      std::optional<Timing> timing;
+      try {
+        timing = try_once(files, job, limit_seconds);
+      } catch (const Error& error) {
+        // Some guests announce AMX, which oneDNN's bf16 then uses, but trap on its instructions.
+        if (precision == Precision::fp32) throw;
+        chosen.why_none = error.what();
+      }
       if (!timing) continue;
       options_.note(fmt::format("LibTorch {} {}, batch {}: {:.3g} images/s",
                                 precision == Precision::mixed ? "bf16" : "fp32",
@@ -152,6 +159,12 @@ class TorchChoice {
       }
     }
     return chosen;
+  }
+
+  std::optional<Timing> try_once(const Files& files, const Job& job, double limit_seconds) const {
+    Contender contender(options_, files, job, EngineKind::torch, limit_seconds);
+    contender.time_unit();
+    return contender.finish();
   }
 
   const Options& options_;
@@ -174,16 +187,17 @@ Result compare_at(const Options& options, const Files& files, const Job& job, in
     if (!chosen.variant) return std::nullopt;
     Job torch_job = job;
     torch_job.torch = *chosen.variant;
-    contenders.push_back(std::make_unique<Contender>(options, files, torch_job, Engine::torch,
+    contenders.push_back(std::make_unique<Contender>(options, files, torch_job, EngineKind::torch,
                                                      torch.limit(files, job, precision)));
     return contenders.size() - 1;
   };
-  contenders.push_back(std::make_unique<Contender>(options, files, job, Engine::ours, kNoLimit));
+  contenders.push_back(
+      std::make_unique<Contender>(options, files, job, EngineKind::ours, kNoLimit));
   std::optional<std::size_t> previous;
   if (!options.previous_program.empty()) {
     previous = contenders.size();
     contenders.push_back(
-        std::make_unique<Contender>(options, files, job, Engine::previous, kNoLimit));
+        std::make_unique<Contender>(options, files, job, EngineKind::previous, kNoLimit));
   }
   if (!options.torch_program.empty()) {
     fp32 = add_torch(Precision::fp32);
@@ -224,7 +238,7 @@ std::vector<Result> measure_scaling(const Options& options) {
                   .threads = scaled.threads,
                   .precision = options.precision};
     contenders.push_back(
-        std::make_unique<Contender>(options, *files.back(), job, Engine::ours, kNoLimit));
+        std::make_unique<Contender>(options, *files.back(), job, EngineKind::ours, kNoLimit));
     results.push_back({.kind = options.kind,
                        .wanted_density = density,
                        .batch = scaled.batch,
@@ -241,6 +255,10 @@ std::vector<Result> measure_scaling(const Options& options) {
 double Timing::best_seconds() const { return *std::ranges::min_element(seconds); }
 
 double Timing::best_rate() const { return static_cast<double>(images) / best_seconds(); }
+
+double Timing::processor_seconds_per_image() const {
+  return *std::ranges::min_element(processor_seconds) / static_cast<double>(images);
+}
 
 double Timing::median_rate() const {
   std::vector<double> sorted = seconds;

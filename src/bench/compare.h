@@ -31,14 +31,17 @@ struct Options {
 
 /// One engine running one job.
 struct Timing {
-  std::string variant;          ///< for LibTorch
-  std::vector<double> seconds;  ///< of each repeat
-  int64_t images = 0;           ///< of each repeat
+  std::string variant;                    ///< of LibTorch
+  std::vector<double> seconds;            ///< of each repeat
+  std::vector<double> processor_seconds;  ///< the same, of all threads together
+  int64_t images = 0;                     ///< of each repeat
   int64_t peak_memory_bytes = 0;
 
   double best_seconds() const;
   double best_rate() const;  ///< images per second
   double median_rate() const;
+  /// The least of the repeats: on a busy machine steadier than the rate, if waiting threads sleep.
+  double processor_seconds_per_image() const;
 };
 
 struct Result {

@@ -15,8 +15,8 @@ class Engine {
 };
 
 /// The worker's side of the protocol with bntt bench: after warming up it sends {"ready": true}; it
-/// answers each line of input with {"seconds": ...} of one unit, and the end of input with the
-/// report, to which it adds "peak_memory_bytes" of its process.
+/// answers each line of input with {"seconds": ..., "processor_seconds": ...} of one unit, and the
+/// end of input with the report, to which it adds "peak_memory_bytes" of its process.
 void serve(Engine& engine);
 
 /// Sent instead if something fails: {"error": sentence}.

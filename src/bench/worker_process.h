@@ -38,6 +38,11 @@ struct WorkerCommand {
 inline constexpr const char* kNetworkFile = "/proc/self/fd/3";
 inline constexpr const char* kImagesFile = "/proc/self/fd/4";
 
+struct UnitTime {
+  double seconds = 0.0;
+  double processor_seconds = 0.0;  ///< of all threads together
+};
+
 /// A process that runs serve() (bench/worker.h). The destructor kills it if it is still running.
 class WorkerProcess {
  public:
@@ -49,7 +54,7 @@ class WorkerProcess {
   /// Each returns false or empty if the answer takes longer than `limit` seconds, and throws Error
   /// if the worker failed.
   bool ready(double limit);
-  std::optional<double> seconds_of_unit(double limit);
+  std::optional<UnitTime> time_unit(double limit);
   /// Ends the input and waits for the report.
   std::optional<Json> report(double limit);
 

@@ -1,4 +1,7 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <fstream>
 
 #include "bench/compare.h"
 #include "bench/worker_process.h"
@@ -13,6 +16,8 @@ TEST(Timing, BestAndMedian) {
   EXPECT_DOUBLE_EQ(odd.median_rate(), 4.0);
   const Timing even{.seconds = {4.0, 1.0, 2.0, 2.0}, .images = 8};
   EXPECT_DOUBLE_EQ(even.median_rate(), 4.0);
+  const Timing busy{.processor_seconds = {4.0, 2.0, 6.0}, .images = 8};
+  EXPECT_DOUBLE_EQ(busy.processor_seconds_per_image(), 0.25);
 }
 
 TEST(Job, RoundTrip) {
@@ -67,6 +72,30 @@ TEST(WorkerProcess, AWorkerThatSaysNothingIsGivenUp) {
   // cat answers only what it is told.
   WorkerProcess silent({.program = "/bin/cat", .network = &network, .images = &images});
   EXPECT_FALSE(silent.ready(0.05));
+}
+
+TEST(Compare, LibTorchThatCannotMultiplyBf16StillHasItsOtherNumbers) {
+  if (!has_native_bf16()) GTEST_SKIP() << "this CPU has no bf16 arithmetic";
+  const std::filesystem::path worker =
+      std::filesystem::path(::testing::TempDir()) / "worker-without-bf16";
+  std::ofstream(worker) << R"(#!/bin/sh
+case "$*" in *'"mixed"'*) kill -ILL $$ ;; esac
+echo '{"ready": true}'
+while read line; do echo '{"seconds": 0.5, "processor_seconds": 0.75}'; done
+echo '{"density": 0.25, "stages": [], "peak_memory_bytes": 1000}'
+)";
+  std::filesystem::permissions(worker, std::filesystem::perms::owner_all);
+  const Report report = compare({.workload = {.model = "vgg5", .steps = 2, .width = 0.05},
+                                 .batches = {2},
+                                 .densities = {0.25},
+                                 .own_program = worker,
+                                 .torch_program = worker});
+  const Result& result = report.results.front();
+  ASSERT_TRUE(result.torch_fp32.has_value());
+  EXPECT_DOUBLE_EQ(result.torch_fp32->best_rate(), 4.0);
+  EXPECT_DOUBLE_EQ(result.torch_fp32->processor_seconds_per_image(), 0.375);
+  EXPECT_FALSE(result.torch_bf16.has_value());
+  EXPECT_THAT(result.no_bf16, ::testing::HasSubstr("ended before its work was done"));
 }
 
 }  // namespace

@@ -54,6 +54,8 @@ TEST_F(Bench, TrainGivesTheFieldsOfEveryDensity) {
     EXPECT_TRUE(result.at("torch_bf16_images_per_second").is_null());
     EXPECT_TRUE(result.at("torch_peak_memory_bytes").is_null());
     EXPECT_GT(result.at("peak_memory_bytes"), 1 << 20);
+    EXPECT_GT(result.at("processor_seconds_per_image"), 0.0);
+    EXPECT_TRUE(result.at("torch_fp32_processor_seconds_per_image").is_null());
     EXPECT_EQ(result.at("seconds").size(), 2U);
     const Json& conv2 = result.at("stages").at(1);
     EXPECT_EQ(conv2.at("name"), "conv2");
