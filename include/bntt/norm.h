@@ -92,6 +92,9 @@ class BNTT_API Norm {
   virtual std::vector<StatisticDeclaration> statistics() const { return {}; }
   /// Statistics of each image alone: rows are single images, and evaluation needs moments too.
   virtual bool per_image() const { return false; }
+  /// Whether a step whose row of γ is 0 adds nothing and concerns no other step: γ and statistics
+  /// are those of each step alone, and there is no shift. Such steps can be switched off.
+  virtual bool zero_gain_silences_step() const { return false; }
 
   /// Mean and inverse deviation from the batch; the running statistics follow. `moments` has only
   /// its split for norms that have no statistics and are not per_image(). This and the functions

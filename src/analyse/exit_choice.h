@@ -10,7 +10,7 @@ namespace bntt {
 
 /// Dense-equivalent multiply-adds of one image up to each step: [step − first exit]. A constant
 /// input is worked on once.
-std::vector<double> work_until(const Network& network, const StepWindows& windows,
+std::vector<double> work_until(const Network& network, const StepWindows& given,
                                bool constant_input);
 
 /// Images of which each would be answered at some step, known without running them again.

@@ -26,6 +26,9 @@ bool describes_model(const TensorFile& file);
 NetworkSpec checkpoint_network(const TensorFile& file, const std::string& origin);
 /// Nothing for files of version 0.1.
 std::optional<ModelCard> card_in(const TensorFile& file, const std::string& origin);
+/// None for files without, as all older ones.
+LearnedWindows windows_in(const TensorFile& file, const std::string& origin,
+                          const Network& network);
 /// As bntt inspect shows it.
 Json card_json(const ModelCard& card);
 /// Fills a network that must be the one in the file.
