@@ -160,6 +160,15 @@ constexpr Meaning kMeanings[] = {
     {"train.tet_share", "Of the loss tet: share of the squared distance from its target.", "η"},
     {"train.tet_target", "Of the loss tet: value that outputs should not leave far.", "φ"},
     {"train.clip_norm", "Longest gradient, as the norm over all parameters; 0: any."},
+    {"train.window_threshold",
+     "Switches steps of a layer off for good where the mean magnitude of its γ is smaller, and "
+     "leaves their work out (docs/training.md). Left out: none.",
+     "h"},
+    {"train.window_work",
+     "The same with a threshold chosen so that this share of the synapse work is left. Left out: "
+     "none."},
+    {"train.window_from", "Fraction of the epochs from which on steps are switched off."},
+    {"train.window_until", "Fraction of the epochs up to which steps are switched off."},
     {"train.precision",
      "What is kept of currents for the backward pass, and multiplied: mixed keeps bf16, half the "
      "memory; bf16 also multiplies in bf16 where it computes densely, which is slow on processors "
