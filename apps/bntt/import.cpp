@@ -124,6 +124,7 @@ ImportedRun described_run(const ImportArguments& arguments, const TensorFile& fi
   expect_room(file, arguments.file, plan_stages(spec));
   Network network = Network::unfilled(spec);
   from_authors_format(file, arguments.file, network);
+  network.set_windows(windows_in(file, arguments.file, network));
   return {std::move(config), std::move(network)};
 }
 

@@ -10,6 +10,7 @@
 #include "bntt/model.h"
 #include "classical_text.h"
 #include "command.h"
+#include "model/learned_windows.h"
 #include "model/model_file.h"
 #include "train/method_record.h"
 #include "train/metrics.h"
@@ -49,7 +50,12 @@ Totals totals_of(const std::vector<StagePlan>& stages) {
 
 Json shape_list(const MapShape& shape) { return {shape.channels, shape.height, shape.width}; }
 
-Json json_report(const Network& network, const std::vector<Json>& logged) {
+bool constant_input(const Model& model) {
+  return model.card().input.encoder.kind == EncoderKind::direct;
+}
+
+Json json_report(const Model& model, const std::vector<Json>& logged) {
+  const Network& network = model.network();
   Json stages = Json::array();
   for (std::size_t i = 0; i < network.stages().size(); ++i) {
     const StagePlan& plan = network.stages()[i];
@@ -73,6 +79,10 @@ Json json_report(const Network& network, const std::vector<Json>& logged) {
               {"parameters", totals.parameters},
               {"neurons", totals.neurons},
               {"macs", totals.macs}};
+  if (!network.windows().empty()) {
+    report["windows"] = {{"branches", windows_json(network)},
+                         {"work", work_left(network, network.windows(), constant_input(model))}};
+  }
   if (!logged.empty()) {
     report["density"] = {{"first", logged.front()}, {"last", logged.back()}};
   }
@@ -115,6 +125,23 @@ void print_gains(const Network& network) {
       }
     }
     fmt::print("{}\n", shared ? "  (shared by all steps)" : "");
+  }
+}
+
+void print_windows(const Model& model) {
+  const Network& network = model.network();
+  if (network.windows().empty()) return;
+  fmt::print(
+      "\nlearned windows: # the synapse works, . it is switched off; {:.1f} % of the work is "
+      "left\n",
+      100.0 * work_left(network, network.windows(), constant_input(model)));
+  for (std::size_t i = 0; i < network.stages().size(); ++i) {
+    const StagePlan& plan = network.stages()[i];
+    for (std::size_t b = 0; b < plan.branches.size(); ++b) {
+      if (!network.can_switch_steps(i, b)) continue;
+      fmt::print("{:<8} {}\n", b == 0 ? plan.name : "  +",
+                 window_text(plan, network.windows().active[i][b]));
+    }
   }
 }
 
@@ -191,7 +218,7 @@ int inspect(const InspectArguments& arguments) {
       std::filesystem::exists(paths.metrics()) ? read_metrics(paths, "step") : std::vector<Json>();
   const std::optional<MethodRecord> method = method_in(model.card(), arguments.run);
   if (arguments.json) {
-    Json report = json_report(network, logged);
+    Json report = json_report(model, logged);
     report["card"] = card_json(model.card());
     if (method) {
       report["method"] = {
@@ -207,6 +234,7 @@ int inspect(const InspectArguments& arguments) {
   print_card(model);
   print_stages(network);
   print_gains(network);
+  print_windows(model);
   print_density(network, logged);
   return kDone;
 }

@@ -115,6 +115,11 @@ TrainHooks screen_hooks(Progress& progress, Rate& rate, int64_t batch_size,
     if (options.quiet) return;
     std::string text = fmt::format("epoch {} done: train loss {:.4f}, accuracy {:.2f} %",
                                    report.epoch, report.train.mean_loss(), report.train.accuracy());
+    if (report.windows) {
+      text += fmt::format(
+          "; {} steps of layers switched off (gamma below {:.4g}), {:.1f} % of the work left",
+          report.windows->switched, report.windows->threshold, 100.0 * report.windows->work);
+    }
     if (report.validation) {
       text +=
           fmt::format("; validation loss {:.4f}, accuracy {:.2f} %{}; {:.0f} spikes per image",

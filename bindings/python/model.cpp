@@ -142,6 +142,7 @@ Model with_state_dict(const Model& model, const py::dict& state) {
       }
     }
   }
+  network.set_windows(model.network().windows());
   return {std::move(network), model.card()};
 }
 

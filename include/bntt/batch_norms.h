@@ -29,6 +29,7 @@ class BNTT_API BatchNorm : public Norm {
 class BNTT_API BatchNormThroughTime final : public BatchNorm {
  public:
   using BatchNorm::BatchNorm;
+  bool zero_gain_silences_step() const override { return !has_shift(); }
 
  private:
   bool affine_per_step() const override { return true; }

@@ -22,10 +22,13 @@ namespace bntt {
 /// What the forward pass of a branch keeps for the backward pass: one float per neuron-step, or
 /// half of one.
 struct BranchTrace {
-  Buffer<float> current;          ///< [step, batch, y, x, channel]; one step if `current_constant`;
-                                  ///< without the bias
+  Buffer<float> current;  ///< [stored step, batch, y, x, channel]; one step if `current_constant`;
+                          ///< without the bias
   Buffer<uint16_t> half_current;  ///< instead of it, in mixed precision: bf16
   bool current_constant = false;
+  /// Where the currents of each step lie, if some steps are switched off: those have a scale of 0,
+  /// no currents of their own, and share a neighbour's. Empty: one step after the other.
+  std::vector<int64_t> stored_steps;
   NormTrace norm;
 };
 
@@ -100,6 +103,17 @@ struct StepWindows {
   bool empty() const { return active.empty(); }
 };
 
+/// The steps at which each branch works, as learned in training. At the others its row of γ is 0
+/// for good: it adds nothing, no gradient reaches its weights or its input, and its work is left
+/// out.
+struct LearnedWindows {
+  /// [stage][branch][step of the run]; empty: always
+  std::vector<std::vector<std::vector<bool>>> active;
+
+  bool empty() const { return active.empty(); }
+  bool operator==(const LearnedWindows&) const = default;
+};
+
 /// Options of inference.
 struct AdvanceOptions {
   Activity* activity = nullptr;
@@ -151,8 +165,21 @@ class BNTT_API Network {
   Precision precision() const { return precision_; }
   void set_precision(Precision precision) { precision_ = precision; }
 
-  // The next three throw Error for a stage or branch that does not exist.
+  /// Empty unless steps are switched off.
+  const LearnedWindows& windows() const { return windows_; }
+  /// Switches steps off, and sets their rows of γ to 0. Throws Error unless there is one entry for
+  /// each branch and step of the run, if a branch would have none of its active steps left, and for
+  /// steps off in a branch that does not have can_switch_steps().
+  void set_windows(LearnedWindows windows);
+  /// The windows that inference uses if it is given `others`: a stage rests where those say so, and
+  /// where all of its branches are switched off. Empty: every stage always works.
+  StepWindows stage_windows(const StepWindows& others = {}) const;
 
+  // The next four throw Error for a stage or branch that does not exist.
+
+  /// Whether a step of this branch can be switched off: its norm has a gain for every step, no
+  /// shift, and statistics of every step alone.
+  bool can_switch_steps(std::size_t stage, std::size_t branch) const;
   /// γ of a branch, or null if its norm has none.
   const Parameter* gain(std::size_t stage, std::size_t branch = 0) const;
   /// The statistics of a branch's norm, and the parameters of a stage's neurons.
@@ -229,6 +256,7 @@ class BNTT_API Network {
   int64_t images_together(int64_t steps) const;
   void advance_together(const Signal& window, ChainState& state,
                         const AdvanceOptions& options) const;
+  void check_windows(const LearnedWindows& windows) const;
   void check_window(const Signal& window, int64_t steps_left) const;
   void check_numbers() const;
   void check_trace(const Trace& trace) const;
@@ -249,6 +277,7 @@ class BNTT_API Network {
   std::vector<int64_t> last_reader_;  // of each stage's output
   std::vector<std::unique_ptr<Stage>> stages_;
   std::vector<BreakEven> break_even_;
+  LearnedWindows windows_;
   Precision precision_ = Precision::fp32;
 };
 

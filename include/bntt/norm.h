@@ -93,6 +93,9 @@ class BNTT_API Norm {
   /// Whether each image has its own statistics: rows are then single images, and evaluation needs
   /// moments too.
   virtual bool per_image() const { return false; }
+  /// Whether a step whose row of γ is 0 adds nothing and concerns no other step: γ and statistics
+  /// are those of each step alone, and there is no shift. Such steps can be switched off.
+  virtual bool zero_gain_silences_step() const { return false; }
 
   /// Mean and inverse deviation of the batch; updates the running statistics. For norms that have
   /// no statistics and are not per_image(), `moments` contains only its split. This and the

@@ -57,7 +57,8 @@ StageReplay::Sums StageReplay::replay(const StageTrace& trace, int64_t batch, in
     float with_mean = 0.0F;
     for (int64_t step = 0; step < plan_.active_steps; ++step) {
       const auto current = [&](const BranchTrace& branch) {
-        const int64_t stored = branch.current_constant ? 0 : step;
+        const int64_t place = branch.stored_steps.empty() ? step : branch.stored_steps[step];
+        const int64_t stored = branch.current_constant ? 0 : place;
         return branch.current[(stored * batch + image) * frame + neuron];
       };
       const auto row_of = [&](const NormTrace& norm) {

@@ -9,8 +9,9 @@
 
 namespace bntt {
 
-std::vector<double> work_until(const Network& network, const StepWindows& windows,
+std::vector<double> work_until(const Network& network, const StepWindows& given,
                                bool constant_input) {
+  const StepWindows windows = network.stage_windows(given);
   std::vector<double> work(active_steps(network.spec()), 0.0);
   for (std::size_t i = 0; i < network.stages().size(); ++i) {
     const StagePlan& plan = network.stages()[i];

@@ -10,7 +10,7 @@ namespace bntt {
 
 /// Dense-equivalent multiply-adds of one image up to each step: [step − first exit]. A constant
 /// input is processed once.
-std::vector<double> work_until(const Network& network, const StepWindows& windows,
+std::vector<double> work_until(const Network& network, const StepWindows& given,
                                bool constant_input);
 
 /// Images with their answers at every possible exit step, known without running them again.

@@ -81,7 +81,7 @@ double SynapseWork::dense_macs(const Network& network) const {
 }
 
 WorkCounter::WorkCounter(const Network& network, const StepWindows& windows)
-    : network_(network), windows_(windows) {
+    : network_(network), windows_(network.stage_windows(windows)) {
   const std::vector<int64_t> zeros(network.spec().steps, 0);
   for (const StagePlan& plan : network.stages()) {
     auto& of_stage = fan_outs_.emplace_back();

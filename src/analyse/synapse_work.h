@@ -31,7 +31,7 @@ struct SynapseWork {
   double dense_macs(const Network& network) const;
 };
 
-/// Fills a SynapseWork while a network runs with these windows, which must outlive the counter.
+/// Fills a SynapseWork while a network runs with these windows.
 class WorkCounter {
  public:
   WorkCounter(const Network& network, const StepWindows& windows);
@@ -45,7 +45,7 @@ class WorkCounter {
 
  private:
   const Network& network_;
-  const StepWindows& windows_;
+  StepWindows windows_;  // with those that the network has learned
   void count_branch(std::size_t stage, std::size_t branch, int64_t first, const Signal& input);
 
   std::vector<std::vector<std::vector<int64_t>>> fan_outs_;  // [stage][branch]

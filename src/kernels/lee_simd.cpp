@@ -38,7 +38,9 @@ void LeeForwardAgain(const NeuronShape& shape, const Dynamics& dynamics, const L
     const StepRow row(shape, affine, currents, block, step);
     const auto* current = Stored<Number>(row.current);
     float* membrane = membranes + step * size;
-    if (step + 1 < shape.steps) prefetch_row(current + currents.step_stride, size);
+    if (step + 1 < shape.steps) {
+      prefetch_row(current + (currents.at_step(step + 1) - currents.at_step(step)), size);
+    }
     for (int64_t c = 0; c < channels; c += Channels::Width()) {
       const Channels lanes(c, channels);
       const AffineRow norm(row, lanes, c);
@@ -90,7 +92,7 @@ void LeeBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const Lee
     float* out = norm_gradient + (frame * shape.pixels + block.begin) * channels;
     const float* arriving_frame = arriving.data + frame * arriving.pool.pooled().size();
     if (step > 0) {
-      prefetch_row(current - currents.step_stride, size);
+      prefetch_row(current - (currents.at_step(step) - currents.at_step(step - 1)), size);
       prefetch_row(out - shape.batch * shape.frame(), size);
     }
     for (int64_t c = 0; c < channels; c += Channels::Width()) {

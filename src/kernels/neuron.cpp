@@ -24,7 +24,7 @@ void spiking_forward(const KernelSet& set, const NeuronShape& shape, const Dynam
   for (int64_t step = 0; step < shape.steps; ++step) {
     const StepRow row(shape, affine, currents, block, step);
     if (step + 1 < shape.steps) {
-      prefetch_currents(row.current.from(currents.step_stride),
+      prefetch_currents(row.current.from(currents.at_step(step + 1) - currents.at_step(step)),
                         (block.end - block.begin) * shape.channels);
     }
     const int64_t pixel = (step * shape.batch + block.image) * shape.pixels + block.begin;

@@ -40,7 +40,13 @@ struct Currents {
   int64_t step_stride = 0;
   const BFloat16* halves = nullptr;  // instead of `data`, in mixed precision
   int64_t first = 0;
+  /// [step]: where the currents of each step lie, in strides; null: one step after the other. Steps
+  /// whose scale and shift are 0 may share those of another one.
+  const int64_t* stored_steps = nullptr;
 
+  int64_t at_step(int64_t step) const {
+    return (stored_steps == nullptr ? step : stored_steps[step]) * step_stride;
+  }
   Currents from(int64_t offset) const { return {data, step_stride, halves, first + offset}; }
   float at(int64_t i) const {
     return halves == nullptr ? data[first + i] : widened(halves[first + i]);

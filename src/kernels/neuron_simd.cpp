@@ -187,7 +187,9 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
     const StepRow row(shape, affine, currents, block, step);
     const auto* current = Stored<Number>(row.current);
     float* membrane = membranes + step * size;
-    if (step + 1 < shape.steps) prefetch_row(current + currents.step_stride, size);
+    if (step + 1 < shape.steps) {
+      prefetch_row(current + (currents.at_step(step + 1) - currents.at_step(step)), size);
+    }
     for (int64_t c = 0; c < channels; c += width) {
       const Channels lanes(c, channels);
       const AffineRow norm(row, lanes, c);
@@ -221,7 +223,7 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
     const int64_t arriving_size = arriving.pool.pooled().size();
     const float* arriving_frame = arriving.data + frame * arriving_size;
     if (step > 0) {
-      prefetch_row(current - currents.step_stride, size);
+      prefetch_row(current - (currents.at_step(step) - currents.at_step(step - 1)), size);
       prefetch_row(out - shape.batch * shape.frame(), size);
       if (!in_place) {
         const int64_t first = std::max<int64_t>(0, pooled[0]) * channels;
@@ -310,7 +312,7 @@ void NormBackwardAs(const NeuronShape& shape, const Affine& affine, const NormGr
     const int64_t r = affine.row(step, block.image) * channels;
     float* at_step = block_gradient + step * shape.batch * shape.frame();
     if (step + 1 < shape.steps) {
-      prefetch_row(current + currents.step_stride, size);
+      prefetch_row(current + (currents.at_step(step + 1) - currents.at_step(step)), size);
       prefetch_row(at_step + shape.batch * shape.frame(), size);
     }
     for (int64_t c = 0; c < channels; c += Channels::Width()) {
@@ -373,7 +375,7 @@ void GradientSumsAs(const NeuronShape& shape, const Affine& affine, const Curren
     const float* of_step =
         gradient + ((step * shape.batch + block.image) * shape.pixels + block.begin) * channels;
     if (step + 1 < shape.steps) {
-      prefetch_row(current + currents.step_stride, size);
+      prefetch_row(current + (currents.at_step(step + 1) - currents.at_step(step)), size);
       prefetch_row(of_step + shape.batch * shape.frame(), size);
     }
     for (int64_t c = 0; c < channels; c += Channels::Width()) {

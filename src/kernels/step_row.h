@@ -12,7 +12,7 @@ struct StepRow {
 
   StepRow(const NeuronShape& shape, const Affine& affine, const Currents& currents,
           const PixelBlock& block, int64_t step)
-      : current(currents.from(step * currents.step_stride + block.image * shape.frame() +
+      : current(currents.from(currents.at_step(step) + block.image * shape.frame() +
                               block.begin * shape.channels)),
         scale(affine.scale + affine.row(step, block.image) * shape.channels),
         shift(affine.shift + affine.row(step, block.image) * shape.channels) {}

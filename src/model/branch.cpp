@@ -8,7 +8,6 @@
 #include "kernels/kernel_set.h"
 #include "layers/neurons/blocks.h"
 #include "layers/norms/norm_checks.h"
-#include "layers/synapses/gradient_parts.h"
 #include "layers/synapses/prepared_weights.h"
 #include "model/stage_clock.h"
 
@@ -32,6 +31,27 @@ void repeat_first_step(RowMoments& moments) {
   }
 }
 
+NormPlace place_of(const StagePlan& stage, int64_t run_steps) {
+  return {.channels = stage.output.channels,
+          .run_steps = run_steps,
+          .threshold = stage.neuron.threshold,
+          .branches = std::ssize(stage.branches)};
+}
+
+RowMoments moments_in(const RowMoments& moments, const StepRun& run) {
+  RowMoments part{.split = moments.split};
+  part.split.steps = run.size();
+  const int64_t first = moments.split.at(run.stored, 0);
+  part.mean = Buffer<float>(part.split.size());
+  part.squared_deviations = Buffer<float>(part.split.size());
+  std::copy_n(moments.mean.data() + first, part.split.size(), part.mean.data());
+  std::copy_n(moments.squared_deviations.data() + first, part.split.size(),
+              part.squared_deviations.data());
+  return part;
+}
+
+}  // namespace
+
 Arithmetic arithmetic_of(Precision precision) {
   return precision == Precision::bf16 ? Arithmetic::bf16 : Arithmetic::fp32;
 }
@@ -40,32 +60,6 @@ bool is_constant(const Signal& input) {
   const auto* dense = std::get_if<DenseTrain>(&input);
   return dense != nullptr && dense->constant;
 }
-
-NormPlace place_of(const StagePlan& stage, int64_t run_steps) {
-  return {.channels = stage.output.channels,
-          .run_steps = run_steps,
-          .threshold = stage.neuron.threshold,
-          .branches = std::ssize(stage.branches)};
-}
-
-void scale(Buffer<float>& values, float factor) {
-  if (factor == 1.0F) return;
-  for (float& value : values) value *= factor;
-}
-
-/// Σ over frames and pixels: [channel].
-Buffer<float> channel_sums(const float* values, int64_t samples, int64_t channels) {
-  constexpr int64_t kSamplesTogether = 256;
-  const int64_t chunks = (samples + kSamplesTogether - 1) / kSamplesTogether;
-  return sum_in_parts(chunks, channels, [&](int64_t chunk, float* sum) {
-    const int64_t end = std::min(samples, (chunk + 1) * kSamplesTogether);
-    for (int64_t s = chunk * kSamplesTogether; s < end; ++s) {
-      for (int64_t c = 0; c < channels; ++c) sum[c] += values[s * channels + c];
-    }
-  });
-}
-
-}  // namespace
 
 const float* BranchNumbers::weights() const {
   const bool weighted = !synapse.empty() && synapse.front().group == ParameterGroup::weight;
@@ -81,8 +75,10 @@ kernels::Affine affine_of(const NormTrace& trace) {
 }
 
 kernels::Currents currents_of(const BranchTrace& trace, const kernels::NeuronShape& shape) {
-  return {trace.current.data(), trace.current_constant ? 0 : shape.batch * shape.frame(),
-          trace.half_current.data()};
+  return {.data = trace.current.data(),
+          .step_stride = trace.current_constant ? 0 : shape.batch * shape.frame(),
+          .halves = trace.half_current.data(),
+          .stored_steps = trace.stored_steps.empty() ? nullptr : trace.stored_steps.data()};
 }
 
 Branch::Branch(const BranchPlan& plan, const StagePlan& stage, int64_t run_steps)
@@ -91,7 +87,8 @@ Branch::Branch(const BranchPlan& plan, const StagePlan& stage, int64_t run_steps
       first_step_(stage.first_step),
       synapse_(plan),
       norm_(make_norm(plan.norm, place_of(stage, run_steps))),
-      has_statistics_(!norm_->statistics().empty()) {}
+      has_statistics_(!norm_->statistics().empty()),
+      working_(std::vector<bool>(stage.active_steps, true)) {}
 
 kernels::NeuronShape Branch::shape_of(const Signal& input) const {
   return {signal_steps(input), signal_batch(input), plan_.output.pixels(), plan_.output.channels};
@@ -177,6 +174,7 @@ void Branch::finish(int64_t run_step, const BranchNumbers& numbers, NormTrace& t
     for (int64_t i = 0; i < trace.mean.size(); ++i) trace.mean[i] -= (*b)[i % b->size()];
   }
   norm_->fold(run_step, numbers.norm, numbers.input_factor, trace);
+  silence(run_step - first_step_, trace);
 }
 
 void Branch::expect_whole(const NormTrace& trace, int64_t steps, int64_t batch) const {
@@ -195,20 +193,60 @@ bool Branch::takes_batch_moments(NormMode mode) const {
   return norm_->per_image() || (mode == NormMode::batch && has_statistics_);
 }
 
+Branch::Written Branch::write_working_currents(const Signal& input, const PreparedWeights& weights,
+                                               const Wanted& wanted) const {
+  return working_.all() ? write_currents(input, weights, wanted)
+                        : write_currents(working_.pick(input), weights, wanted);
+}
+
+// Run by run, so that the running statistics of steps that are off stay as they are.
+NormTrace Branch::trace_of_batch(const kernels::NeuronShape& shape, const RowMoments& moments,
+                                 std::span<Statistic> statistics) const {
+  if (working_.all()) return norm_->from_batch(moments, first_step_, statistics);
+  NormTrace whole{.mean = Buffer<float>::zeros(shape.steps * shape.channels),
+                  .inverse_deviation = Buffer<float>::zeros(shape.steps * shape.channels)};
+  for (const StepRun& run : working_.runs()) {
+    const NormTrace part =
+        norm_->from_batch(moments_in(moments, run), first_step_ + run.begin, statistics);
+    expect_whole(part, run.size(), shape.batch);
+    const int64_t first = run.begin * shape.channels;
+    std::copy(part.mean.begin(), part.mean.end(), whole.mean.data() + first);
+    std::copy(part.inverse_deviation.begin(), part.inverse_deviation.end(),
+              whole.inverse_deviation.data() + first);
+  }
+  return whole;
+}
+
+void Branch::silence(int64_t first, NormTrace& trace) const {
+  if (working_.all()) return;
+  const int64_t row = trace.rows_per_step * plan_.output.channels;
+  for (int64_t step = 0; step < trace.mean.size() / row; ++step) {
+    if (working_.works(first + step)) continue;
+    for (Buffer<float>* numbers :
+         {&trace.mean, &trace.inverse_deviation, &trace.scale, &trace.shift}) {
+      std::fill_n(numbers->data() + step * row, row, 0.0F);
+    }
+  }
+}
+
 BranchTrace Branch::forward(const Signal& input, const BranchNumbers& numbers,
                             std::span<Statistic> statistics, const ForwardOptions& options) const {
   PhaseTimer timer(stage_name_, StagePhase::synapse_forward);
   const bool halves = keeps_halves(options.precision);
-  Written written = write_currents(input, *numbers.prepared,
-                                   {.halves = halves,
-                                    .moments = takes_batch_moments(options.mode),
-                                    .arithmetic = arithmetic_of(options.precision)});
+  Written written = write_working_currents(input, *numbers.prepared,
+                                           {.halves = halves,
+                                            .moments = takes_batch_moments(options.mode),
+                                            .arithmetic = arithmetic_of(options.precision)});
   timer.next(StagePhase::neuron_forward);
-  BranchTrace trace{.current_constant = is_constant(input)};
+  BranchTrace trace{.current_constant = is_constant(input),
+                    .stored_steps = working_.stored_steps()};
   add_bias(numbers, written.moments);
-  trace.norm = options.mode == NormMode::batch
-                   ? norm_->from_batch(written.moments, first_step_, statistics)
-                   : norm_->from_running(written.moments, first_step_, statistics);
+  if (options.mode == NormMode::batch) {
+    trace.norm = trace_of_batch(shape_of(input), written.moments, statistics);
+  } else {
+    written.moments.split.steps = signal_steps(input);
+    trace.norm = norm_->from_running(written.moments, first_step_, statistics);
+  }
   expect_whole(trace.norm, signal_steps(input), signal_batch(input));
   finish(first_step_, numbers, trace.norm);
   if (!halves) trace.current = std::move(written.current);
@@ -233,9 +271,9 @@ void Branch::restore_currents(const Signal& input, const BranchNumbers& numbers,
                               Precision precision, BranchTrace& trace) const {
   if (!trace.current.empty() || !trace.half_current.empty()) return;
   const PhaseTimer timer(stage_name_, StagePhase::synapse_forward);
-  Written again =
-      write_currents(input, *numbers.prepared,
-                     {.halves = keeps_halves(precision), .arithmetic = arithmetic_of(precision)});
+  Written again = write_working_currents(
+      input, *numbers.prepared,
+      {.halves = keeps_halves(precision), .arithmetic = arithmetic_of(precision)});
   trace.current = std::move(again.current);
   trace.half_current = std::move(again.halves);
 }
@@ -270,51 +308,6 @@ Branch::Evaluation Branch::evaluate(const Signal& input, int64_t first,
   expect_whole(result.norm, shape.steps, shape.batch);
   finish(first_step_ + first, numbers, result.norm);
   return result;
-}
-
-Buffer<float> Branch::backward(const Signal& input, BranchTrace trace, const BranchNumbers& numbers,
-                               const ForwardOptions& options, RowGradientSums sums,
-                               Buffer<float> gradient, const Gradients& gradients,
-                               bool want_input_gradient) const {
-  const kernels::NeuronShape shape = shape_of(input);
-  PhaseTimer timer(stage_name_, StagePhase::neuron_backward);
-  // ∂L/∂y = factor · ∂L/∂v.
-  scale(sums.gradient, numbers.input_factor);
-  scale(sums.gradient_times_unit, numbers.input_factor);
-  NormGradient rows = norm_->backward(trace.norm, sums, first_step_, options.mode, gradients.norm);
-  expect_whole(rows, trace.norm);
-  scale(rows.scale, numbers.input_factor);
-  for_each_block(shape, [&](const kernels::PixelBlock& block) {
-    kernels::kernels().norm_backward(shape, affine_of(trace.norm),
-                                     {rows.scale.data(), rows.slope.data(), rows.offset.data()},
-                                     currents_of(trace, shape), block, gradient.data());
-  });
-  trace.current = Buffer<float>();
-  trace.half_current = Buffer<uint16_t>();
-
-  const Arithmetic arithmetic = arithmetic_of(options.precision);
-  const int64_t frames = stored_frames(input);
-  if (plan_.bias) {
-    const Buffer<float> sum = channel_sums(gradient.data(), frames * shape.pixels, shape.channels);
-    std::copy_n(sum.data(), shape.channels, gradients.synapse.back().gradient.data());
-  }
-  if (numbers.weights() != nullptr) {
-    timer.next(StagePhase::weight_gradient);
-    synapse_.weight_gradient(input, gradient.data(), gradients.synapse.front().gradient.data(),
-                             arithmetic);
-  }
-  if (!want_input_gradient) return {};
-  timer.next(StagePhase::input_gradient);
-  // In place, frame by frame, if input and output frames have the same size and number.
-  if (!is_constant(input) && plan_.input.size() == plan_.output.size()) {
-    synapse_.input_gradient(gradient.data(), numbers.weights(), frames, gradient.data(),
-                            arithmetic);
-    return gradient;
-  }
-  Buffer<float> input_gradient(frames * plan_.input.size());
-  synapse_.input_gradient(gradient.data(), numbers.weights(), frames, input_gradient.data(),
-                          arithmetic);
-  return input_gradient;
 }
 
 }  // namespace bntt

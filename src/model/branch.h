@@ -7,6 +7,7 @@
 #include "bntt/norm.h"
 #include "kernels/neuron.h"
 #include "layers/synapses/synapse.h"
+#include "model/working_steps.h"
 
 namespace bntt {
 
@@ -37,6 +38,9 @@ class Branch {
   Synapse& synapse() { return synapse_; }
   const Synapse& synapse() const { return synapse_; }
   const Norm& norm() const { return *norm_; }
+  /// Of all active steps of the stage; only for norms whose zero_gain_silences_step().
+  void set_working(WorkingSteps working) { working_ = std::move(working); }
+  const WorkingSteps& working() const { return working_; }
 
   kernels::NeuronShape shape_of(const Signal& input) const;
 
@@ -66,6 +70,10 @@ class Branch {
     std::span<Parameter> norm;
   };
   RowSplit row_split(const kernels::NeuronShape& shape) const;
+  /// Σ ∂L/∂y and Σ ∂L/∂y · x̂ of every row, where the neurons have not added them up: in a stage of
+  /// several branches.
+  void add_gradient_sums(const kernels::NeuronShape& shape, const BranchTrace& trace,
+                         const Buffer<float>& gradient, RowGradientSums& sums) const;
   /// From ∂L/∂v, which it overwrites, and its sums over rows, computes the gradients of the
   /// branch's numbers and, if wanted, that of its pooled input [stored step, batch, y, x, channel].
   Buffer<float> backward(const Signal& input, BranchTrace trace, const BranchNumbers& numbers,
@@ -89,6 +97,24 @@ class Branch {
                          const Wanted& wanted) const;
   RowMoments moments_of(const kernels::NeuronShape& shape, bool constant,
                         const Buffer<float>& current) const;
+  /// The same at the working steps alone.
+  Written write_working_currents(const Signal& input, const PreparedWeights& weights,
+                                 const Wanted& wanted) const;
+  NormTrace trace_of_batch(const kernels::NeuronShape& shape, const RowMoments& moments,
+                           std::span<Statistic> statistics) const;
+  /// Sets the rows of steps that are switched off to 0, in a trace that begins with local step
+  /// `first`.
+  void silence(int64_t first, NormTrace& trace) const;
+  /// From ∂L/∂y to ∂L/∂x, in place, at the working steps.
+  void norm_backward(const kernels::NeuronShape& shape, const BranchTrace& trace,
+                     const NormGradient& rows, Buffer<float>& gradient) const;
+  void synapse_gradients(const Signal& input, const Buffer<float>& gradient, Arithmetic arithmetic,
+                         const Gradients& gradients, bool weighted) const;
+  Buffer<float> input_gradient(const Signal& input, const float* weights, Arithmetic arithmetic,
+                               Buffer<float> gradient) const;
+  /// The runs of steps whose frames the synapse's backward takes at once: of a constant input the
+  /// first alone, which has the sum over all steps.
+  std::vector<StepRun> backward_runs(const Signal& input) const;
   const Buffer<float>* bias(const BranchNumbers& numbers) const;
   void add_bias(const BranchNumbers& numbers, RowMoments& moments) const;
   void finish(int64_t run_step, const BranchNumbers& numbers, NormTrace& trace) const;
@@ -103,7 +129,11 @@ class Branch {
   Synapse synapse_;
   std::unique_ptr<Norm> norm_;
   bool has_statistics_;
+  WorkingSteps working_;
 };
+
+bool is_constant(const Signal& signal);
+Arithmetic arithmetic_of(Precision precision);
 
 /// A trace in the form that the neurons' kernels read.
 kernels::Affine affine_of(const NormTrace& trace);

@@ -1,5 +1,7 @@
 #include "model/drive.h"
 
+#include <algorithm>
+
 #include "kernels/kernel_set.h"
 #include "kernels/step_row.h"
 #include "layers/neurons/blocks.h"
@@ -17,18 +19,22 @@ Drive::Drive(const kernels::NeuronShape& shape, const std::vector<NormalisedCurr
     for (int64_t step = 0; step < shape.steps; ++step) {
       float* out = sum_.data() + ((step * shape.batch + block.image) * shape.pixels + block.begin) *
                                      shape.channels;
-      for (std::size_t b = 0; b < branches.size(); ++b) {
-        const kernels::StepRow row(shape, branches[b].affine, branches[b].currents, block, step);
+      bool begun = false;
+      for (const NormalisedCurrent& branch : branches) {
+        if (branch.working != nullptr && !branch.working->works(step)) continue;
+        const kernels::StepRow row(shape, branch.affine, branch.currents, block, step);
         kernels::kernels().add_normalised({.pixels = block.end - block.begin,
                                            .channels = shape.channels,
                                            .scale = row.scale,
                                            .shift = row.shift,
                                            .currents = row.current,
                                            .current_stride = shape.channels,
-                                           .accumulate = b > 0,
+                                           .accumulate = begun,
                                            .out = out,
                                            .out_stride = shape.channels});
+        begun = true;
       }
+      if (!begun) std::fill_n(out, (block.end - block.begin) * shape.channels, 0.0F);
     }
   });
   input_.affine = {.scale = ones_.data(),

@@ -5,6 +5,7 @@
 #include "bntt/buffer.h"
 #include "kernels/neuron.h"
 #include "layers/neurons/neurons.h"
+#include "model/working_steps.h"
 
 namespace bntt {
 
@@ -12,6 +13,7 @@ namespace bntt {
 struct NormalisedCurrent {
   kernels::Affine affine;
   kernels::Currents currents;
+  const WorkingSteps* working = nullptr;  // steps that add something; null: all
 };
 
 /// What drives the neurons of a stage. A single branch is read as it is: the neurons normalise its

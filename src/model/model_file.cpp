@@ -9,6 +9,7 @@
 #include "bntt/declaration.h"
 #include "model/break_even_values.h"
 #include "model/declared.h"
+#include "model/learned_windows.h"
 
 namespace bntt {
 
@@ -63,6 +64,7 @@ constexpr const char* kFormat = "1";
 constexpr const char* kNetworkKey = "bntt.network";
 constexpr const char* kCardKey = "bntt.card";
 constexpr const char* kBreakEvenKey = "bntt.break_even";
+constexpr const char* kWindowsKey = "bntt.windows";
 
 std::string shape_text(const std::vector<int64_t>& shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
@@ -148,6 +150,9 @@ void describe_model(const Network& network, const ModelCard& card, TensorFile& f
   file.metadata[kNetworkKey] = to_json(network.spec());
   file.metadata[kBreakEvenKey] = Json(break_even_values(network.break_even())).dump();
   file.metadata[kCardKey] = card_json(card).dump();
+  if (!network.windows().empty()) {
+    file.metadata[kWindowsKey] = windows_json(network).dump();
+  }
 }
 
 bool describes_model(const TensorFile& file) { return file.metadata.contains(kNetworkKey); }
@@ -161,6 +166,14 @@ std::optional<ModelCard> card_in(const TensorFile& file, const std::string& orig
   const std::string place = origin + ": card";
   read_fields(parse_json(found->second, place), card, place);
   return card;
+}
+
+LearnedWindows windows_in(const TensorFile& file, const std::string& origin,
+                          const Network& network) {
+  const auto found = file.metadata.find(kWindowsKey);
+  if (found == file.metadata.end()) return {};
+  const std::string place = origin + ": windows";
+  return windows_from_json(parse_json(found->second, place), network, place);
 }
 
 NetworkSpec checkpoint_network(const TensorFile& file, const std::string& origin) {
@@ -189,6 +202,7 @@ void unpack_network(const TensorFile& file, const std::string& origin, Network& 
     statistics.push_back(tensor_values(file, origin, statistic.name, statistic.pytorch_shape));
   }
   std::vector<BreakEven> break_even = break_even_in(file, origin, network);
+  LearnedWindows windows = windows_in(file, origin, network);
   for (std::size_t i = 0; i < values.size(); ++i) {
     network.parameters()[i].value = std::move(values[i]);
   }
@@ -196,6 +210,7 @@ void unpack_network(const TensorFile& file, const std::string& origin, Network& 
   for (std::size_t i = 0; i < statistics.size(); ++i) {
     network.statistics()[i].value = std::move(statistics[i]);
   }
+  network.set_windows(std::move(windows));
 }
 
 Network network_in(const TensorFile& file, const std::string& origin) {

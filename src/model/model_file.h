@@ -26,6 +26,9 @@ bool describes_model(const TensorFile& file);
 NetworkSpec checkpoint_network(const TensorFile& file, const std::string& origin);
 /// Empty for files of version 0.1.
 std::optional<ModelCard> card_in(const TensorFile& file, const std::string& origin);
+/// Empty for files that have none, such as those of older versions.
+LearnedWindows windows_in(const TensorFile& file, const std::string& origin,
+                          const Network& network);
 /// In the form that bntt inspect shows.
 Json card_json(const ModelCard& card);
 /// Fills a network, which must be the one described in the file.

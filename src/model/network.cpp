@@ -146,6 +146,7 @@ Network Network::copy() const {
   }
   other.set_break_even(break_even_);
   other.set_precision(precision_);
+  other.set_windows(windows_);
   return other;
 }
 
@@ -430,14 +431,15 @@ void Network::advance(const Signal& window, ChainState& state,
 
 void Network::advance_together(const Signal& window, ChainState& state,
                                const AdvanceOptions& options) const {
-  const bool windows = options.windows != nullptr && !options.windows->empty();
+  const StepWindows windows =
+      stage_windows(options.windows != nullptr ? *options.windows : StepWindows{});
   std::vector<Signal> outputs(stages_.size());
   const auto output_of = [&](int64_t stage) -> const Signal& {
     return stage == BranchPlan::kInput ? window : outputs[stage];
   };
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     const Stage::AdvanceOptions stage_options{
-        .active = windows ? &options.windows->active.at(i) : nullptr,
+        .active = windows.empty() ? nullptr : &windows.active.at(i),
         .constant_currents = options.same_input ? &state.constant_currents[i] : nullptr};
     const auto inputs = inputs_of(plans_[i], output_of);
     const Stage::Inputs signals = signals_of(inputs);

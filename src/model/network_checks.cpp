@@ -1,4 +1,6 @@
 // Checks the arguments of the public functions before kernels rely on them.
+#include <algorithm>
+
 #include "base/fail.h"
 #include "bntt/network.h"
 #include "model/prepared_network.h"
@@ -9,11 +11,6 @@ namespace {
 
 [[noreturn]] void fail_as_foreign(const char* what) {
   fail("network: the {} does not belong to this network", what);
-}
-
-bool is_constant(const Signal& signal) {
-  const auto* dense = std::get_if<DenseTrain>(&signal);
-  return dense != nullptr && dense->constant;
 }
 
 struct WindowShape {
@@ -30,7 +27,8 @@ struct WindowShape {
 bool fits(const BranchTrace& trace, const Branch& branch, const WindowShape& window,
           bool constant_input) {
   if (trace.current_constant != constant_input) return false;
-  const int64_t frames = window.batch * (constant_input ? 1 : window.steps);
+  if (trace.stored_steps != branch.working().stored_steps()) return false;
+  const int64_t frames = window.batch * (constant_input ? 1 : branch.working().count());
   const int64_t currents = frames * window.map.size();
   const auto all_or_none = [&](int64_t size) { return size == currents || size == 0; };
   const NormTrace& norm = trace.norm;
@@ -152,6 +150,37 @@ void Network::check_state(const ChainState& state) const {
     }
   }
   if (!fitting) fail_as_foreign("state");
+}
+
+void Network::check_windows(const LearnedWindows& windows) const {
+  bool fitting = windows.active.size() == plans_.size();
+  for (std::size_t i = 0; fitting && i < plans_.size(); ++i) {
+    fitting = windows.active[i].size() == plans_[i].branches.size();
+    for (const auto& steps : windows.active[i]) {
+      fitting = fitting && std::ssize(steps) == spec_.steps;
+    }
+  }
+  if (!fitting) {
+    fail("network: the learned windows are not those of {} stages and {} steps", plans_.size(),
+         spec_.steps);
+  }
+  for (std::size_t i = 0; i < plans_.size(); ++i) {
+    const StagePlan& plan = plans_[i];
+    for (std::size_t b = 0; b < plan.branches.size(); ++b) {
+      const auto first = windows.active[i][b].begin() + plan.first_step;
+      const auto working = std::count(first, first + plan.active_steps, true);
+      if (working == 0) {
+        fail("network: {} works at none of its {} steps, expected at least one",
+             plan.branches[b].name, plan.active_steps);
+      }
+      if (working < plan.active_steps && !can_switch_steps(i, b)) {
+        fail(
+            "network: steps of {} are switched off, but its norm '{}' is not one with a gain for "
+            "every step and no shift",
+            plan.branches[b].name, plan.branches[b].norm.kind);
+      }
+    }
+  }
 }
 
 void Network::check_options(const AdvanceOptions& options) const {

@@ -18,10 +18,12 @@ int64_t rows_per_band(const MapShape& output, int64_t units) {
   return std::max<int64_t>(1, output.height / bands);
 }
 
-Drive drive_of(const kernels::NeuronShape& shape, const std::vector<BranchTrace>& branches) {
+Drive drive_of(const kernels::NeuronShape& shape, const std::vector<Branch>& branches,
+               const std::vector<BranchTrace>& traces) {
   std::vector<NormalisedCurrent> currents;
-  for (const BranchTrace& trace : branches) {
-    currents.push_back({affine_of(trace.norm), currents_of(trace, shape)});
+  for (std::size_t b = 0; b < branches.size(); ++b) {
+    currents.push_back(
+        {affine_of(traces[b].norm), currents_of(traces[b], shape), &branches[b].working()});
   }
   return {shape, currents};
 }
@@ -55,7 +57,7 @@ StageTrace Stage::forward(const Inputs& inputs, const StageNumbers& numbers,
   }
   {
     const PhaseTimer timer(plan_.name, StagePhase::neuron_forward);
-    const Drive drive = drive_of(shape, trace.branches);
+    const Drive drive = drive_of(shape, branches_, trace.branches);
     Buffer<float> carry = no_state(shape);
     trace.output = neurons_->forward(drive.input(), numbers.neurons, carry.data());
     if (voltage != nullptr) *voltage = std::move(carry);
@@ -85,7 +87,7 @@ std::vector<Buffer<float>> Stage::backward(const Inputs& inputs, StageTrace trac
   Buffer<float> gradient;
   {
     const PhaseTimer timer(plan_.name, StagePhase::neuron_backward);
-    const Drive drive = drive_of(shape, trace.branches);
+    const Drive drive = drive_of(shape, branches_, trace.branches);
     const bool in_place = arriving.pool.is_identity();
     gradient = in_place ? std::move(arriving.values)
                         : Buffer<float>(shape.steps * shape.batch * shape.frame());
@@ -108,13 +110,8 @@ std::vector<Buffer<float>> Stage::backward(const Inputs& inputs, StageTrace trac
   // The same ∂L/∂v goes to every branch; the last one may overwrite it.
   const auto sums_of = [&](std::size_t b) {
     const PhaseTimer timer(plan_.name, StagePhase::neuron_backward);
-    const BranchTrace& own = trace.branches[b];
     RowGradientSums rows = zero_sums(branches_[b].row_split(shape));
-    for_each_row_block(
-        shape, rows, [&](const kernels::PixelBlock& block, const kernels::GradientSums& row_sums) {
-          kernels::kernels().gradient_sums(shape, affine_of(own.norm), currents_of(own, shape),
-                                           gradient.data(), block, row_sums);
-        });
+    branches_[b].add_gradient_sums(shape, trace.branches[b], gradient, rows);
     return rows;
   };
   const std::size_t last = branches_.size() - 1;

@@ -8,6 +8,7 @@
 #include "analyse/json.h"
 #include "bntt/error.h"
 #include "classical/run_files.h"
+#include "model/learned_windows.h"
 #include "report/classical_document.h"
 #include "report/confusions.h"
 #include "report/gamma.h"
@@ -101,6 +102,23 @@ Json network_document(const Network& network) {
           {"neurons", neurons},
           {"macs", macs},
           {"stages", stages}};
+}
+
+/// Which steps of which branch are on, where training has switched some off.
+Json windows_document(const Network& network, bool constant_input) {
+  Json layers = Json::array();
+  for (std::size_t i = 0; i < network.stages().size(); ++i) {
+    const StagePlan& plan = network.stages()[i];
+    for (std::size_t b = 0; b < plan.branches.size(); ++b) {
+      std::vector<bool> active = network.windows().active[i][b];
+      for (int64_t step = 0; step < std::ssize(active); ++step) {
+        active[step] =
+            active[step] && step >= plan.first_step && step < plan.first_step + plan.active_steps;
+      }
+      layers.push_back({{"name", plan.branches[b].name}, {"stage", plan.name}, {"active", active}});
+    }
+  }
+  return {{"work", work_left(network, network.windows(), constant_input)}, {"layers", layers}};
 }
 
 Json unknown_network(const RunConfig& config) {
@@ -215,6 +233,10 @@ Json run_outline(const fs::path& directory, const OutlineOptions& options) {
     const Network network = load_run_network(paths, options.weights);
     outline["network"] = network_document(network);
     outline["gamma"] = gamma_document(network);
+    if (!network.windows().empty()) {
+      outline["learned_windows"] =
+          windows_document(network, config.encoder.kind == EncoderKind::direct);
+    }
     outline["gamma_exit"] = {{"threshold", options.exit_threshold},
                              {"exit_step", exit_step(network, options.exit_threshold)}};
   }

@@ -117,6 +117,10 @@ void visit_fields(Visitor& visit, TrainConfig& train) {
   visit("tet_share", train.tet_share, between(0, 1));
   visit("tet_target", train.tet_target);
   visit("clip_norm", train.clip_norm, at_least(0));
+  visit("window_threshold", train.window_threshold, above(0));
+  visit("window_work", train.window_work, inside(0, 1));
+  visit("window_from", train.window_from, between(0, 1));
+  visit("window_until", train.window_until, between(0, 1));
   visit("precision", train.precision);
   visit("break_even", train.break_even, at_least(0));
   visit("seed", train.seed, at_least(0));
@@ -202,6 +206,8 @@ std::vector<std::string> dotted_keys() {
   config.data.deviation.emplace();
   config.model.floor.emplace();
   config.model.dense_dropout.emplace();
+  config.train.window_threshold.emplace();
+  config.train.window_work.emplace();
   const Json sections = write_fields(config);
   for (const auto& [section, settings] : sections.items()) {
     for (const auto& [key, value] : settings.items()) keys.push_back(section + "." + key);

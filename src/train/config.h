@@ -125,9 +125,13 @@ struct TrainConfig {
   double warmup_epochs = 0.0;
   std::string loss = "cross-entropy";  ///< a name of loss_table()
   double label_smoothing = 0.0;
-  double tet_share = 0.05;  ///< of loss `tet`: η
-  double tet_target = 1.0;  ///< of loss `tet`: φ
-  double clip_norm = 0.0;   ///< 0: off
+  double tet_share = 0.05;                 ///< of loss `tet`: η
+  double tet_target = 1.0;                 ///< of loss `tet`: φ
+  double clip_norm = 0.0;                  ///< 0: off
+  std::optional<double> window_threshold;  ///< steps with a smaller mean |γ| are switched off
+  std::optional<double> window_work;       ///< instead: share of the synapse work to be left
+  double window_from = 0.33;               ///< fractions of the epochs between which that happens
+  double window_until = 0.5;
   int64_t seed = 1;
   Precision precision = Precision::mixed;
   /// Densities above which convolutions use a dense way, see BreakEven: forward and weight gradient

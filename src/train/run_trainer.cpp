@@ -75,6 +75,7 @@ RunTrainer::RunTrainer(RunConfig config, const DatasetSplits& data, RunPaths pat
          split_.train.size());
   }
   expect_frames(data.train, active_steps(network_.spec()));
+  expect_window_settings(config_.train, network_, constant_input());
   network_.set_precision(config_.train.precision);
   network_.set_break_even(chosen_break_even(config_.train.break_even, network_.stages()));
   const auto* given = std::get_if<std::vector<double>>(&config_.train.break_even);
@@ -239,13 +240,32 @@ EvaluateOptions RunTrainer::evaluate_options(const char* what, int64_t images,
           }};
 }
 
+bool RunTrainer::constant_input() const { return card_.input.encoder.kind == EncoderKind::direct; }
+
+std::optional<WindowSwitch> RunTrainer::learn_windows(int64_t epoch) {
+  const auto result =
+      switch_steps_off(config_.train, epoch, constant_input(), network_, *optimizer_);
+  if (result && result->switched > 0) {
+    // The best network so far does more work than the run is to leave.
+    position_.best_accuracy = TrainPosition{}.best_accuracy;
+    position_.best_epoch = 0;
+  }
+  return result;
+}
+
 void RunTrainer::finish_epoch(const TrainHooks& hooks) {
   EpochReport report{.epoch = position_.epoch + 1, .train = position_.since_epoch};
+  report.windows = learn_windows(report.epoch);
   Json line{{"kind", "epoch"},
             {"epoch", report.epoch},
             {"step", position_.step},
             {"train_loss", report.train.mean_loss()},
             {"train_accuracy", report.train.accuracy()}};
+  if (report.windows) {
+    line["windows"] = {{"threshold", report.windows->threshold},
+                       {"switched", report.windows->switched},
+                       {"work", report.windows->work}};
+  }
   if (split_.validation.size() > 0) {
     const int64_t images = split_.validation.size();
     report.validation = evaluate(network_, data_.train, split_.validation,

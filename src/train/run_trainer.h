@@ -17,6 +17,7 @@
 #include "train/evaluate.h"
 #include "train/run_lock.h"
 #include "train/start_from.h"
+#include "train/window_switch.h"
 
 namespace bntt {
 
@@ -35,6 +36,7 @@ struct StepReport {
 struct EpochReport {
   int64_t epoch = 0;  ///< counted from 1
   LossSums train;
+  std::optional<WindowSwitch> windows;  ///< where steps were switched off
   std::optional<Evaluation> validation;
   bool best = false;
 };
@@ -85,6 +87,9 @@ class RunTrainer {
   [[noreturn]] void fail_as_diverged(const NonFinite& diverged) const;
   void train_batch(const Batch& batch, const TrainHooks& hooks);
   void finish_epoch(const TrainHooks& hooks);
+  bool constant_input() const;
+  /// Before validation: what is measured and stored is the network with its new windows.
+  std::optional<WindowSwitch> learn_windows(int64_t epoch);
   void log_step(double learning_rate, const std::vector<double>& densities);
   void save();
   EvaluateOptions evaluate_options(const char* what, int64_t images, const TrainHooks& hooks) const;

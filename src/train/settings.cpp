@@ -165,6 +165,15 @@ constexpr Meaning kMeanings[] = {
     {"train.clip_norm",
      "Largest norm of the gradient over all parameters; longer gradients are scaled down; 0: no "
      "limit."},
+    {"train.window_threshold",
+     "Where the mean magnitude of a layer's γ at a step falls below this value, the step is "
+     "switched off for good and its work is skipped (docs/training.md). Left out: never.",
+     "h"},
+    {"train.window_work",
+     "The same, with the threshold chosen so that this share of the synapse work remains. Left "
+     "out: never."},
+    {"train.window_from", "Fraction of the epochs after which steps are first switched off."},
+    {"train.window_until", "Fraction of the epochs after which no more steps are switched off."},
     {"train.precision",
      "How currents are stored for the backward pass, and multiplied: fp32 stores floats; mixed "
      "stores bf16, in half the memory; bf16 also multiplies in bf16 in dense computations, which "

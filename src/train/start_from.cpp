@@ -8,6 +8,7 @@
 
 #include "base/fail.h"
 #include "bntt/load.h"
+#include "model/learned_windows.h"
 #include "train/checkpoint.h"
 
 namespace bntt {
@@ -56,9 +57,45 @@ class NumberTransfer {
     return repeat_step(found->value, steps_before_, last_trained_step(wanted.name), steps_);
   }
 
+  /// The windows of the source, in the branches whose γ is taken. Steps beyond those of the source
+  /// are like the last one, as their γ is.
+  LearnedWindows windows_for(const Network& network) const {
+    if (source_.windows().empty()) return {};
+    LearnedWindows windows = all_steps(network);
+    for (std::size_t i = 0; i < network.stages().size(); ++i) {
+      for (std::size_t b = 0; b < network.stages()[i].branches.size(); ++b) {
+        const std::string& name = network.stages()[i].branches[b].name;
+        if (!network.can_switch_steps(i, b) || (other_classes_ && (name + ".") == readout_))
+          continue;
+        const std::vector<bool>* found = window_of(name);
+        if (found == nullptr) continue;
+        std::vector<bool> active;
+        for (int64_t step = 0; step < steps_; ++step) {
+          active.push_back((*found)[std::min(step, last_trained_step(name + "."))]);
+        }
+        const StagePlan& plan = network.stages()[i];
+        const auto first = active.begin() + plan.first_step;
+        // Fewer steps may leave none that work: such a layer begins anew.
+        if (std::count(first, first + plan.active_steps, true) > 0) {
+          windows.active[i][b] = std::move(active);
+        }
+      }
+    }
+    return windows;
+  }
+
   TakenNumbers take() { return std::move(taken_); }
 
  private:
+  const std::vector<bool>* window_of(const std::string& branch) const {
+    for (std::size_t i = 0; i < source_.stages().size(); ++i) {
+      for (std::size_t b = 0; b < source_.stages()[i].branches.size(); ++b) {
+        if (source_.stages()[i].branches[b].name == branch) return &source_.windows().active[i][b];
+      }
+    }
+    return nullptr;
+  }
+
   // With delayed propagation the last steps of early stages never reach the readout, so their
   // numbers were never trained.
   int64_t last_trained_step(const std::string& tensor) const {
@@ -106,6 +143,7 @@ TakenNumbers start_from(const Network& source, const std::string& origin, Networ
   for (std::size_t i = 0; i < statistics.size(); ++i) {
     if (statistics[i]) network.statistics()[i].value = std::move(*statistics[i]);
   }
+  network.set_windows(transfer.windows_for(network));
   return transfer.take();
 }
 

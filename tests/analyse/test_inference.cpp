@@ -6,6 +6,7 @@
 #include "analyse/exit_choice.h"
 #include "analyse/exit_rule.h"
 #include "analyse/inference.h"
+#include "model/learned_windows.h"
 #include "paper_network.h"
 #include "trained.h"
 
@@ -136,6 +137,28 @@ TEST(LayerWindows, DoWhatAGainOfZeroDoes) {
       expect_same_answers(rested, plain);
       expect_same_answers(stepwise, plain);
     }
+  }
+}
+
+// The network brings its own windows: nobody needs to ask for them.
+TEST(LearnedWindows, LeaveOutTheWorkOfInference) {
+  for (const EncoderKind encoder : {EncoderKind::poisson_signed, EncoderKind::direct}) {
+    Trained trained({.encoder = encoder, .epochs = 1});
+    LearnedWindows learned = all_steps(trained.network);
+    learned.active[0][0] = {true, true, false, true, false, false};
+    learned.active[1][0] = {false, true, true, true, true, false};
+    const StepWindows windows{{learned.active[0][0], learned.active[1][0], learned.active[2][0]}};
+    const Inference given =
+        infer(trained.network, trained.sample(), {.windows = windows, .count_work = true});
+    const std::vector<double> work = work_until(trained.network, windows, false);
+    trained.network.set_windows(learned);
+    const Inference own = infer(trained.network, trained.sample(), {.count_work = true});
+    EXPECT_EQ(own.activity.spikes, given.activity.spikes);
+    EXPECT_EQ(own.work.frames, given.work.frames);
+    EXPECT_EQ(own.work.accumulates, given.work.accumulates);
+    EXPECT_EQ(work_until(trained.network, {}, false), work);
+    expect_same_answers(own, evaluate(trained.network, trained.test, {0, trained.test.size()},
+                                      {.encoder = trained.encoder, .seed = 1}));
   }
 }
 

@@ -89,6 +89,21 @@ TEST_F(Analyses, EvalLetsImagesLeaveAndLayersRest) {
   EXPECT_EQ(json_of({"eval", "--window-threshold", "100"}).at("spikes_per_image"), 0.0);
 }
 
+TEST_F(Analyses, InspectShowsLearnedWindows) {
+  EXPECT_FALSE(json_of({"inspect"}).contains("windows"));
+  const std::string told = train("windows", {"--set", "train.window_work=0.6"});
+  EXPECT_THAT(told, HasSubstr("% of the work left"));
+  const Json inspected = parse_json(succeed({"inspect", path("windows"), "--json"}), "inspect");
+  const double work = inspected.at("windows").at("work");
+  EXPECT_GE(work, 0.6);
+  EXPECT_LT(work, 1.0);
+  const std::string text = succeed({"inspect", path("windows")});
+  EXPECT_THAT(text, HasSubstr(fmt::format("{:.1f} % of the work is left", 100.0 * work)));
+  for (const auto& [branch, window] : inspected.at("windows").at("branches").items()) {
+    EXPECT_THAT(text, HasSubstr(fmt::format("{:<8} {}", branch, window.get<std::string>())));
+  }
+}
+
 TEST_F(Analyses, Activity) {
   const Json study = json_of({"activity", "--bins", "7"});
   EXPECT_EQ(study.at("images"), kTestImages);

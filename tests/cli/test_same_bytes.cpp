@@ -28,6 +28,21 @@ TEST_F(SameBytes, WhateverTheThreadsInEveryPrecision) {
   }
 }
 
+TEST_F(SameBytes, OfLearnedWindowsWhateverTheThreadsAndKernels) {
+  const std::vector<std::string> windows = {"--set", "train.window_work=0.6"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.end(), windows.begin(), windows.end());
+    return more;
+  };
+  train("one", with({"--threads", "1"}));
+  train("two", with({"--threads", "2"}));
+  expect_same_runs("one", "two");
+  for (const kernels::KernelSet& set : kernels::kernel_sets()) {
+    train(set.name, windows, {.environment = {"BNTT_KERNELS=" + set.name}});
+    expect_same_runs("one", set.name);
+  }
+}
+
 TEST_F(SameBytes, WhateverTheKernels) {
   for (const kernels::KernelSet& set : kernels::kernel_sets()) {
     train(set.name, {}, {.environment = {"BNTT_KERNELS=" + set.name}});

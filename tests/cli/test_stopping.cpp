@@ -34,7 +34,8 @@ class Stopping : public TinyRuns {
 };
 
 TEST_F(Stopping, KilledThreeTimesTheRunEndsInTheSameBytes) {
-  const std::vector<std::string> long_run = {"--epochs", "12"};
+  // Steps are switched off after epochs 4 to 6.
+  const std::vector<std::string> long_run = {"--epochs", "12", "--set", "train.window_work=0.6"};
   train("whole", long_run);
   int kills = 0;
   std::string seen;

@@ -118,6 +118,16 @@ Json activity() {
           {"stages", stages}};
 }
 
+Json windows() {
+  Json windows = Json::array();
+  for (std::size_t l = 0; l < kLayers.size(); ++l) {
+    Json active = Json::array();
+    for (int step = 0; step < kSteps; ++step) active.push_back(gain(l, step) > 0.2);
+    windows.push_back({{"name", kLayers[l]}, {"active", active}});
+  }
+  return windows;
+}
+
 Json exit_study() {
   Json sweep = Json::array();
   for (int i = 0; i < 8; ++i) {
@@ -147,16 +157,10 @@ Json exit_study() {
                        {"energy_pj", 4.2e6 * share},
                        {"ms_per_image", 0.6 * share}});
   }
-  Json windows = Json::array();
-  for (std::size_t l = 0; l < kLayers.size(); ++l) {
-    Json active = Json::array();
-    for (int step = 0; step < kSteps; ++step) active.push_back(gain(l, step) > 0.2);
-    windows.push_back({{"name", kLayers[l]}, {"active", active}});
-  }
   return {{"steps", kSteps},     {"images", 500},   {"validation_images", 400},
           {"timed_images", 300}, {"max_loss", 0.7}, {"bound_confidence", 0.95},
           {"sweep", sweep},      {"proposed", 2},   {"methods", methods},
-          {"windows", windows}};
+          {"windows", windows()}};
 }
 
 Json energy() {
@@ -255,6 +259,7 @@ Json sample_run(const std::string& name) {
           {"learning", learning()},
           {"network", network()},
           {"gamma", gamma()},
+          {"learned_windows", {{"work", 0.583}, {"layers", windows()}}},
           {"activity", activity()},
           {"exit", exit_study()},
           {"energy", energy()},

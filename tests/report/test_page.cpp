@@ -79,7 +79,7 @@ TEST_F(Page, EveryPanelIsDrawn) {
         "spike-rate",  "gamma",      "gamma-histogram", "membrane",       "effective-threshold",
         "exit-slider", "exit-curve", "exit-rules",      "windows",        "energy",
         "noise",       "attack",     "inputs",          "confusions",     "matrix",
-        "stages",      "settings"}) {
+        "stages",      "settings",   "learned-windows"}) {
     EXPECT_EQ(run("return document.querySelectorAll('#panel-" + std::string(id) + "').length"), 1)
         << id;
   }
@@ -89,6 +89,7 @@ TEST_F(Page, EveryPanelIsDrawn) {
   EXPECT_EQ(run("return [...document.images].filter((image) => !image.naturalWidth).length"), 0);
   EXPECT_THAT(text(".numbers"), HasSubstr("90.25 %"));
   EXPECT_THAT(text("#panel-energy"), HasSubstr("215 µJ"));
+  EXPECT_THAT(text("#panel-learned-windows"), HasSubstr("58.3 % of the synapse work is left"));
   screenshot("light");
 }
 

@@ -159,14 +159,6 @@ panels.push({
   note: "Windows per layer: a filled cell is a step at which the layer's synapse computes; at the others its γ is too small to matter and it is skipped.",
   has: (run) => run.exit?.windows?.length > 0,
   draw(body, run) {
-    const { windows } = run.exit;
-    const made = evenTable(["", ...windows[0].active.map((_, i) => i + 1)],
-      windows.map((stage) => [stage.name, ...stage.active.map(() => "")]), 1.9);
-    [...made.querySelectorAll("tbody tr")].forEach((row, i) => [...row.querySelectorAll("td")].forEach((cell, step) => {
-      const works = windows[i].active[step];
-      cell.title = `${windows[i].name}, step ${step + 1}: ${works ? "computed" : "skipped"}`;
-      if (works) cell.style.backgroundColor = layerColour(run, windows[i].name, 0.8);
-    }));
-    slot(body, "table").replaceChildren(made);
+    slot(body, "table").replaceChildren(windowTable(run, run.exit.windows));
   },
 });

@@ -8,7 +8,7 @@ namespace {
 float unit_current(const kernels::Affine& affine, const kernels::Currents& currents,
                    int64_t classes, int64_t step, int64_t image, int64_t k) {
   const int64_t row = affine.row(step, image) * classes + k;
-  const float x = currents.at(step * currents.step_stride + image * classes + k);
+  const float x = currents.at(currents.at_step(step) + image * classes + k);
   return (x - affine.mean[row]) * affine.inverse_deviation[row];
 }
 
@@ -27,7 +27,7 @@ Signal Accumulator::forward(const NeuronInput& input, std::span<const Parameter>
     for (int64_t image = 0; image < shape.batch; ++image) {
       const int64_t row = affine.row(step, image) * classes;
       const kernels::Currents current =
-          currents.from(step * currents.step_stride + image * classes);
+          currents.from(currents.at_step(step) + image * classes);
       for (int64_t k = 0; k < classes; ++k) {
         const float x = current.at(k);
         const float scale = affine.scale[row + k];
