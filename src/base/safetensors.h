@@ -23,11 +23,15 @@ struct Tensor {
   /// The values; throws Error when the type is another.
   std::span<const float> floats() const;
   std::span<const int64_t> integers() const;
+  std::span<const int8_t> small_integers() const;
 };
 
 Tensor float_tensor(std::string name, std::vector<int64_t> shape, std::span<const float> values);
 Tensor integer_tensor(std::string name, std::vector<int64_t> shape,
                       std::span<const int64_t> values);
+
+Tensor small_integer_tensor(std::string name, std::vector<int64_t> shape,
+                            std::span<const int8_t> values);
 
 /// What a safetensors file holds: named tensors in order, and strings beside them.
 struct TensorFile {
