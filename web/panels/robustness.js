@@ -42,4 +42,4 @@ panels.push(attackPanel("event-noise", "Accuracy against noise",
 panels.push(attackPanel("attack", "Accuracy under attack",
   "Each pixel moves by at most ε, in the worst direction that the network's own gradient shows; PGD takes several steps.",
   [["fgsm", "FGSM"], ["pgd", "PGD"]], "ε (in 1/255)",
-  { instead: (run) => run.robustness?.no_gradient_attacks && `There is none on event recordings: ${run.robustness.no_gradient_attacks}.` }));
+  { instead: (run) => run.robustness?.no_gradient_attacks && `There is none${run.robustness.events ? " on event recordings" : ""}: ${run.robustness.no_gradient_attacks}.` }));
