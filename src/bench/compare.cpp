@@ -9,6 +9,7 @@
 #include "base/threads.h"
 #include "bench/density.h"
 #include "bench/worker_process.h"
+#include "model/quantise.h"
 #include "train/break_even_table.h"
 
 namespace bntt::bench {
@@ -48,9 +49,10 @@ class Contender {
 
   void time_unit() {
     if (process_ == nullptr) return;
-    const std::optional<double> seconds = process_->seconds_of_unit(limit_);
-    if (seconds) {
-      timing_.seconds.push_back(*seconds);
+    const std::optional<UnitTime> taken = process_->time_unit(limit_);
+    if (taken) {
+      timing_.seconds.push_back(taken->seconds);
+      timing_.processor_seconds.push_back(taken->processor_seconds);
     } else {
       process_.reset();
     }
@@ -156,8 +158,20 @@ class TorchChoice {
   std::map<std::pair<int64_t, Precision>, Chosen> chosen_;
 };
 
-Result compare_at(const Options& options, const Files& files, const Job& job, int64_t steps,
-                  double density, TorchChoice& torch) {
+/// The same workload with int8 weights.
+Workload with_int8(const Workload& workload) {
+  const bool input_spikes = workload.encoder.kind != EncoderKind::direct;
+  const auto branches = quantisable_branches(workload.network, input_spikes, "bench");
+  return {.network = quantise(workload.network, scales_of_largest(workload.network, branches)),
+          .images = workload.images,
+          .encoder = workload.encoder,
+          .images_from = workload.images_from,
+          .break_even_from = workload.break_even_from};
+}
+
+/// `int8`: of the same workload, or null.
+Result compare_at(const Options& options, const Files& files, const Files* int8, const Job& job,
+                  int64_t steps, double density, TorchChoice& torch) {
   Result result{.kind = job.kind,
                 .wanted_density = density,
                 .batch = job.batch,
@@ -177,12 +191,16 @@ Result compare_at(const Options& options, const Files& files, const Job& job, in
     return contenders.size() - 1;
   };
   contenders.push_back(std::make_unique<Contender>(options, files, job, false, kNoLimit));
+  if (int8 != nullptr) {
+    contenders.push_back(std::make_unique<Contender>(options, *int8, job, false, kNoLimit));
+  }
   if (!options.torch_program.empty()) {
     fp32 = add_torch(Precision::fp32);
     bf16 = add_torch(Precision::mixed);
   }
   alternate(contenders, options.repeats);
   take_report(result, *contenders.front());
+  if (int8 != nullptr) result.int8 = contenders[1]->finish();
   if (fp32) result.torch_fp32 = contenders[*fp32]->finish();
   if (bf16) result.torch_bf16 = contenders[*bf16]->finish();
   return result;
@@ -230,6 +248,10 @@ std::vector<Result> measure_scaling(const Options& options) {
 
 double Timing::best_seconds() const { return *std::ranges::min_element(seconds); }
 
+double Timing::best_processor_seconds() const {
+  return *std::ranges::min_element(processor_seconds);
+}
+
 double Timing::best_rate() const { return static_cast<double>(images) / best_seconds(); }
 
 double Timing::median_rate() const {
@@ -261,12 +283,15 @@ Report compare(const Options& options) {
     for (const double density : options.densities) {
       finder.reach(density);
       const Files files(workload);
+      std::optional<Files> int8;
+      if (options.int8) int8.emplace(with_int8(workload));
       for (const int64_t batch : batches) {
         const Job job{.kind = options.kind,
                       .batch = batch,
                       .threads = options.threads,
                       .precision = options.precision};
-        report.results.push_back(compare_at(options, files, job, steps, density, torch));
+        report.results.push_back(
+            compare_at(options, files, int8 ? &*int8 : nullptr, job, steps, density, torch));
       }
     }
   };

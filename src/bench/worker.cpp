@@ -1,5 +1,7 @@
 #include "bench/worker.h"
 
+#include <sys/resource.h>
+
 #include <chrono>
 #include <fstream>
 #include <iostream>
@@ -24,6 +26,16 @@ int64_t peak_memory_bytes() {
   fail("/proc/self/status: holds no VmHWM");
 }
 
+/// Of all threads, in the program and in the system for it.
+double processor_seconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) + 1e-6 * static_cast<double>(time.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
+
 }  // namespace
 
 void serve(Engine& engine) {
@@ -31,10 +43,11 @@ void serve(Engine& engine) {
   answer({{"ready", true}});
   std::string request;
   while (std::getline(std::cin, request)) {
+    const double used = processor_seconds();
     const auto start = std::chrono::steady_clock::now();
     engine.run_unit();
     const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-    answer({{"seconds", taken.count()}});
+    answer({{"seconds", taken.count()}, {"processor_seconds", processor_seconds() - used}});
   }
   Json report = engine.report();
   report["peak_memory_bytes"] = peak_memory_bytes();

@@ -15,8 +15,8 @@ class Engine {
 };
 
 /// A worker's side of the talk with bntt bench: after warming up it says {"ready": true}; each line
-/// that comes in is answered by {"seconds": ...} of one unit, the end of input by the report, to
-/// which it adds "peak_memory_bytes" of its process.
+/// that comes in is answered by {"seconds": ..., "processor_seconds": ...} of one unit, the end of
+/// input by the report, to which it adds "peak_memory_bytes" of its process.
 void serve(Engine& engine);
 
 /// Instead of all that: {"error": sentence}.

@@ -97,11 +97,11 @@ WorkerProcess::~WorkerProcess() {
 
 bool WorkerProcess::ready(double limit) { return answer(limit).has_value(); }
 
-std::optional<double> WorkerProcess::seconds_of_unit(double limit) {
+std::optional<UnitTime> WorkerProcess::time_unit(double limit) {
   if (send(socket_, "time\n", 5, MSG_NOSIGNAL) != 5) fail("{}: ended before its work", name_);
   const std::optional<Json> json = answer(limit);
   if (!json) return std::nullopt;
-  return json->at("seconds").get<double>();
+  return UnitTime{json->at("seconds").get<double>(), json->at("processor_seconds").get<double>()};
 }
 
 std::optional<Json> WorkerProcess::report(double limit) {

@@ -38,6 +38,12 @@ struct WorkerCommand {
 inline constexpr const char* kNetworkFile = "/proc/self/fd/3";
 inline constexpr const char* kImagesFile = "/proc/self/fd/4";
 
+/// What one unit of work took.
+struct UnitTime {
+  double seconds = 0.0;
+  double processor_seconds = 0.0;  ///< of all threads
+};
+
 /// A process that serves (bench/worker.h). It is killed if it is left behind.
 class WorkerProcess {
  public:
@@ -49,7 +55,7 @@ class WorkerProcess {
   /// Each returns nothing when the answer takes longer than `limit` seconds, and throws Error when
   /// the worker failed.
   bool ready(double limit);
-  std::optional<double> seconds_of_unit(double limit);
+  std::optional<UnitTime> time_unit(double limit);
   /// Ends the input and waits for the report.
   std::optional<Json> report(double limit);
 
