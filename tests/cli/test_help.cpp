@@ -18,16 +18,16 @@ TEST(Help, OfTheProgramNamesEveryCommand) {
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_THAT(end.out, HasSubstr("Example"));
   for (const char* command :
-       {"train", "sweep", "eval", "predict", "experiment", "classical", "convert", "steps", "exit",
-        "activity", "energy", "attack", "inspect", "export", "import", "bench"}) {
+       {"train", "sweep", "eval", "predict", "experiment", "classical", "convert", "quantize",
+        "steps", "exit", "activity", "energy", "attack", "inspect", "export", "import", "bench"}) {
     EXPECT_THAT(end.out, HasSubstr(command));
   }
 }
 
 TEST(Help, OfEveryCommandHasAnExample) {
   for (const std::string command :
-       {"train", "sweep", "eval", "predict", "experiment", "classical", "convert", "steps", "exit",
-        "activity", "energy", "attack", "inspect", "export", "import", "bench"}) {
+       {"train", "sweep", "eval", "predict", "experiment", "classical", "convert", "quantize",
+        "steps", "exit", "activity", "energy", "attack", "inspect", "export", "import", "bench"}) {
     const ProcessEnd end = run_bntt({command, "--help"});
     EXPECT_EQ(end.exit_code, 0) << command;
     EXPECT_THAT(end.out, HasSubstr("Example:\n  bntt " + command)) << command;
