@@ -27,6 +27,7 @@ struct BenchArguments {
   int threads = 0;
   std::string precision = "mixed";
   bool scaling = false;
+  bool int8 = false;
   bool json = false;
   std::string break_even = "formula";
 };
@@ -62,6 +63,7 @@ int run_bench(const BenchArguments& arguments, bench::Kind kind) {
                          .threads = threads(),
                          .precision = precision_named(arguments.precision),
                          .repeats = arguments.repeats,
+                         .int8 = arguments.int8,
                          .scaling = arguments.scaling,
                          .own_program = std::filesystem::read_symlink("/proc/self/exe")};
   if (arguments.against == "torch") options.torch_program = torch_program(options.own_program);
@@ -177,6 +179,10 @@ void add_kind(CLI::App& bench_command, Action& action, bench::Kind kind,
   auto arguments = std::make_shared<BenchArguments>();
   arguments->batches = std::move(batches);
   add_workload_options(*command, *arguments);
+  if (kind == bench::Kind::infer) {
+    command->add_flag("--int8", arguments->int8,
+                      "time the same network with int8 weights, in turn with fp32");
+  }
   command->footer("Example:\n  " + example);
   command->callback(
       [arguments, kind, &action] { action = [=] { return run_bench(*arguments, kind); }; });

@@ -45,11 +45,16 @@ Json rate_json(const std::optional<Timing>& timing) {
   return timing ? Json(timing->best_rate()) : Json();
 }
 
+double processor_seconds_per_image(const Timing& timing) {
+  return timing.best_processor_seconds() / static_cast<double>(timing.images);
+}
+
 Json result_json(const Result& result, const bench::Machine& machine) {
   Json stages = Json::array();
   for (const StageCost& stage : result.stages) stages.push_back(stage_json(stage, machine));
   const auto& fp32 = result.torch_fp32;
   const auto& bf16 = result.torch_bf16;
+  const auto& int8 = result.int8;
   return {{"what", name_of(result.kind)},
           {"density", result.density},
           {"batch", result.batch},
@@ -68,6 +73,11 @@ Json result_json(const Result& result, const bench::Machine& machine) {
            fp32 ? Json(fp32->processor_seconds_per_image()) : Json()},
           {"torch_fp32_variant", fp32 ? Json(fp32->variant) : Json()},
           {"torch_bf16_variant", bf16 ? Json(bf16->variant) : Json()},
+          {"processor_seconds_per_image", processor_seconds_per_image(result.ours)},
+          {"int8_images_per_second", rate_json(int8)},
+          {"int8_processor_seconds_per_image",
+           int8 ? Json(processor_seconds_per_image(*int8)) : Json()},
+          {"int8_peak_memory_bytes", int8 ? Json(int8->peak_memory_bytes) : Json()},
           {"wanted_density", result.wanted_density},
           {"seconds", result.ours.seconds},
           {"stages", stages}};
@@ -98,6 +108,15 @@ void print_torch(const Result& result, const char* precision, const std::optiona
   } else if (!why_none.empty()) {
     fmt::print("  LibTorch {}: not measured, {}\n", precision, why_none);
   }
+}
+
+void print_int8(const Result& result) {
+  if (!result.int8) return;
+  fmt::print(
+      "  int8 weights: {}, {}; {:.2f} times as fast as fp32, {:.2f} times by processor time\n",
+      speed_text(result, *result.int8), memory_text(result.int8->peak_memory_bytes),
+      result.int8->best_rate() / result.ours.best_rate(),
+      result.ours.best_processor_seconds() / result.int8->best_processor_seconds());
 }
 
 void print_phase(const StageCost& stage, const PhaseCost& phase, double all_seconds,
@@ -177,6 +196,7 @@ void print_report(const bench::Report& report) {
                name_of(result.kind), 100.0 * result.density, result.batch, result.steps,
                result.threads, speed_text(result, result.ours),
                memory_text(result.ours.peak_memory_bytes));
+    print_int8(result);
     print_torch(result, "fp32", result.torch_fp32, "");
     print_torch(result, "bf16", result.torch_bf16, result.no_bf16);
     print_stages(result, report.machine);

@@ -24,6 +24,7 @@ void add_sweep(CLI::App& app, Action& action);
 void add_experiment(CLI::App& app, Action& action);
 void add_eval(CLI::App& app, Action& action);
 void add_convert(CLI::App& app, Action& action);
+void add_quantize(CLI::App& app, Action& action);
 void add_steps(CLI::App& app, Action& action);
 void add_predict(CLI::App& app, Action& action);
 void add_exit(CLI::App& app, Action& action);

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "analyse/json.h"
 #include "analysis.h"
 #include "base/files.h"
@@ -20,10 +22,12 @@ constexpr double kPicojoulesPerMicrojoule = 1e6;
 
 void print_study(const EnergyStudy& study) {
   const auto microjoules = [](double pj) { return pj / kPicojoulesPerMicrojoule; };
+  const bool int8 = std::ranges::any_of(study.stages, &StageEnergy::int8);
   fmt::print(
-      "{}: {} pJ per multiply-add, {} pJ per add; {} images, {} steps, accuracy {:.2f} %\n\n",
-      study.table.name, study.table.mac_pj, study.table.accumulate_pj, study.images, study.steps,
-      study.accuracy);
+      "{}: {} pJ per multiply-add, {} pJ per add{}; {} images, {} steps, accuracy {:.2f} %\n\n",
+      study.table.name, study.table.mac_pj, study.table.accumulate_pj,
+      int8 ? fmt::format(", {} pJ per add of int8", study.table.int8_accumulate_pj) : "",
+      study.images, study.steps, study.accuracy);
   fmt::print("{:<8} {:>12} {:>10} {:>14} {:>14} {:>14}\n", "stage", "ANN MACs", "spike rate",
              "paper's adds", "measured adds", "measured MACs");
   for (const StageEnergy& stage : study.stages) {

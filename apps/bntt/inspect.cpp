@@ -12,6 +12,7 @@
 #include "command.h"
 #include "model/learned_windows.h"
 #include "model/model_file.h"
+#include "model/quantise.h"
 #include "train/method_record.h"
 #include "train/metrics.h"
 #include "train/run_trainer.h"
@@ -70,11 +71,13 @@ Json json_report(const Model& model, const std::vector<Json>& logged) {
                {"macs", plan.macs},
                {"first_step", plan.first_step},
                {"active_steps", plan.active_steps}};
+    if (plan.weights > 0) stage["precision"] = adds_integers(network, i) ? "int8" : "fp32";
     if (network.gain(i) != nullptr) stage["mean_gamma"] = mean_gain(network, i);
     stages.push_back(std::move(stage));
   }
   const Totals totals = totals_of(network.stages());
   Json report{{"network", parse_json(to_json(network.spec()), "network")},
+              {"precision", network.quantised() ? "int8" : "fp32"},
               {"stages", stages},
               {"parameters", totals.parameters},
               {"neurons", totals.neurons},
@@ -176,6 +179,21 @@ void print_method(const MethodRecord& method) {
   fmt::print("          {}\n", method.settings);
 }
 
+void print_precision(const Network& network) {
+  fmt::print("weights   {}",
+             network.quantised() ? "int8, a scale for each output channel" : "fp32");
+  std::vector<std::string> floats;
+  for (std::size_t i = 0; network.quantised() && i < network.stages().size(); ++i) {
+    const StagePlan& plan = network.stages()[i];
+    for (std::size_t b = 0; b < plan.branches.size(); ++b) {
+      const bool fp32 = plan.branches[b].weights > 0 && scales_of(network, i, b).empty();
+      if (fp32) floats.push_back(plan.branches[b].name);
+    }
+  }
+  if (!floats.empty()) fmt::print("; fp32 where values are real: {}", fmt::join(floats, ", "));
+  fmt::print("\n");
+}
+
 void print_card(const Model& model) {
   const ModelCard& card = model.card();
   const EncoderSpec& encoder = card.input.encoder;
@@ -231,6 +249,7 @@ int inspect(const InspectArguments& arguments) {
              shape_text(network.spec().input),
              network.spec().propagation == Propagation::instant ? "instant" : "delayed");
   if (method) print_method(*method);
+  print_precision(network);
   print_card(model);
   print_stages(network);
   print_gains(network);

@@ -107,6 +107,7 @@ int main(int argc, char** argv) {
   bntt::cli::add_experiment(app, action);
   bntt::cli::add_eval(app, action);
   bntt::cli::add_convert(app, action);
+  bntt::cli::add_quantize(app, action);
   bntt::cli::add_steps(app, action);
   bntt::cli::add_predict(app, action);
   bntt::cli::add_exit(app, action);

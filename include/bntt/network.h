@@ -162,6 +162,17 @@ class BNTT_API Network {
   /// Throws Error unless there is one entry per branch.
   void set_break_even(std::vector<BreakEven> break_even);
 
+  /// Of each branch, stage by stage, the scale of every output channel where weights are int8:
+  /// weight = scale · q, with a whole q from −127 to 127. None: they are any floats. Spikes then
+  /// add up integers, exactly; real values meet the weights as floats.
+  const std::vector<std::vector<float>>& weight_scales() const { return weight_scales_; }
+  /// Throws Error unless there is an entry per branch, which is empty or has a positive scale for
+  /// every output channel, and all weights are such products. Scales mean that the network is not
+  /// trained any more.
+  void set_weight_scales(std::vector<std::vector<float>> scales);
+  /// Whether any weights are int8: such a network runs, but is not trained, and has no gradients.
+  bool quantised() const;
+
   Precision precision() const { return precision_; }
   void set_precision(Precision precision) { precision_ = precision; }
 
@@ -249,7 +260,8 @@ class BNTT_API Network {
   Range declare(const std::string& prefix, const std::vector<StatisticDeclaration>& declarations);
   std::shared_ptr<const PreparedNetwork> prepare() const;
   ChainState start(int64_t batch, std::shared_ptr<const PreparedNetwork> prepared) const;
-  const float* weights_of(std::size_t stage, std::size_t branch) const;
+  std::span<const float> weights_of(std::size_t stage, std::size_t branch) const;
+  void expect_trainable(const char* what) const;
   StageNumbers numbers(std::size_t stage, const PreparedNetwork& prepared) const;
   void backward_from_readout(Trace trace, Buffer<float> current_gradient,
                              Buffer<float>* input_gradient);
@@ -278,6 +290,7 @@ class BNTT_API Network {
   std::vector<std::unique_ptr<Stage>> stages_;
   std::vector<BreakEven> break_even_;
   LearnedWindows windows_;
+  std::vector<std::vector<float>> weight_scales_;  // [branch], stage by stage
   Precision precision_ = Precision::fp32;
 };
 

@@ -34,12 +34,14 @@ void visit_fields(Visitor& visit, EnergyTable& table) {
   visit("name", table.name);
   visit("mac_pj", table.mac_pj, above(0));
   visit("accumulate_pj", table.accumulate_pj, above(0));
+  visit("int8_accumulate_pj", table.int8_accumulate_pj, above(0));
   visit("truenorth", table.truenorth);
 }
 
 template <class Visitor>
 void visit_fields(Visitor& visit, StageEnergy& stage) {
   visit("name", stage.name);
+  visit("int8", stage.int8);
   visit("neurons", stage.neurons);
   visit("flops_ann", stage.flops_ann);
   visit("spike_rate", stage.spike_rate);

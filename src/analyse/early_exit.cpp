@@ -118,7 +118,7 @@ class ExitAnalysis {
           .accuracy = accuracy_of(right_at({whole.trajectory, labels, whole_work_}, step)),
           .spikes_per_image = stopped.spikes_per_image(),
           .synapse_work = share_of_work(stopped),
-          .energy_pj = measured_pj(stopped, options_.table)};
+          .energy_pj = measured_pj(network_, stopped, options_.table)};
       if (can_choose()) {
         const std::vector<bool> right = right_at(judged(unwindowed_), step);
         point.validation_accuracy = accuracy_of(right);
@@ -338,7 +338,7 @@ class ExitAnalysis {
     method.synapse_work = share_of_work(run);
     method.accumulates_per_image = accumulates_per_image(run);
     method.spikes_per_image = run.spikes_per_image();
-    method.energy_pj = measured_pj(run, options_.table);
+    method.energy_pj = measured_pj(network_, run, options_.table);
     method.images_per_second = 1000.0 / method.ms_per_image;
   }
 

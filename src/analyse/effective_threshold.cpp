@@ -5,6 +5,7 @@
 
 #include "base/threads.h"
 #include "layers/neurons/neurons.h"
+#include "model/quantise.h"
 
 namespace bntt {
 namespace {
@@ -19,6 +20,7 @@ StageReplay::StageReplay(const Network& network, std::size_t stage, int64_t bins
     : plan_(network.stages()[stage]),
       dynamics_(*make_neurons(plan_, network.spec().propagation)
                      ->dynamics(network.neuron_parameters(stage))),
+      units_(scales_of(network, stage)),
       fixed_statistics_(plan_.branches.size() == 1 && !network.norm_statistics(stage).empty()),
       low_(-3.0 * plan_.neuron.threshold),
       high_(3.0 * plan_.neuron.threshold) {
@@ -32,7 +34,8 @@ void StageReplay::add(const StageTrace& trace, int64_t batch) {
       std::vector<double> thresholds;
       for (int64_t c = 0; c < channels; ++c) {
         const float scale = trace.branches.front().norm.scale[step * channels + c];
-        if (scale > 0.0F) thresholds.push_back(plan_.neuron.threshold / scale);
+        const float unit = units_.empty() ? 1.0F : units_[static_cast<std::size_t>(c)];
+        if (scale > 0.0F) thresholds.push_back(plan_.neuron.threshold / scale * unit);
       }
       const auto middle = thresholds.begin() + static_cast<int64_t>(thresholds.size() / 2);
       std::ranges::nth_element(thresholds, middle);

@@ -43,6 +43,7 @@ class StageReplay {
 
   const StagePlan& plan_;
   kernels::Dynamics dynamics_;
+  std::vector<float> units_;  // of the first branch's currents, [channel]; empty: 1
   bool fixed_statistics_ = false;
   double low_ = 0.0;
   double high_ = 0.0;

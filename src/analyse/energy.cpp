@@ -7,6 +7,7 @@
 #include "analyse/rapl.h"
 #include "base/check.h"
 #include "base/threads.h"
+#include "model/quantise.h"
 #include "toml/toml.h"
 
 namespace bntt {
@@ -23,10 +24,18 @@ double per_image(const std::vector<int64_t>& of_steps, int64_t images) {
   return images > 0 ? static_cast<double>(sum) / static_cast<double>(images) : 0.0;
 }
 
-StageEnergy stage_energy(const StagePlan& plan, const Inference& run, std::size_t stage,
+double add_pj(const Network& network, std::size_t stage, const EnergyTable& table) {
+  return adds_integers(network, stage) ? table.int8_accumulate_pj : table.accumulate_pj;
+}
+
+StageEnergy stage_energy(const Network& network, const Inference& run, std::size_t stage,
                          const EnergyTable& table) {
+  const StagePlan& plan = network.stages()[stage];
   const int64_t images = run.sums.images;
-  StageEnergy energy{.name = plan.name, .neurons = plan.neurons, .flops_ann = plan.macs};
+  StageEnergy energy{.name = plan.name,
+                     .int8 = adds_integers(network, stage),
+                     .neurons = plan.neurons,
+                     .flops_ann = plan.macs};
   if (plan.neurons > 0) {
     energy.spike_rate =
         per_image(run.activity.spikes[stage], images) / static_cast<double>(plan.neurons);
@@ -36,9 +45,9 @@ StageEnergy stage_energy(const StagePlan& plan, const Inference& run, std::size_
   energy.accumulates = per_image(run.work.accumulates[stage], images);
   energy.multiply_accumulates = per_image(run.work.multiply_accumulates[stage], images);
   energy.ann_pj = flops * table.mac_pj;
-  energy.paper_pj = energy.flops_snn * table.accumulate_pj;
-  energy.measured_pj =
-      energy.accumulates * table.accumulate_pj + energy.multiply_accumulates * table.mac_pj;
+  const double per_add = add_pj(network, stage, table);
+  energy.paper_pj = energy.flops_snn * per_add;
+  energy.measured_pj = energy.accumulates * per_add + energy.multiply_accumulates * table.mac_pj;
   return energy;
 }
 
@@ -72,10 +81,11 @@ EnergyTable default_energy_table() {
   return energy_table_from_toml(tables.front().second, std::string(tables.front().first));
 }
 
-double measured_pj(const Inference& inference, const EnergyTable& table) {
+double measured_pj(const Network& network, const Inference& inference, const EnergyTable& table) {
   double energy = 0.0;
   for (std::size_t i = 0; i < inference.work.accumulates.size(); ++i) {
-    energy += table.accumulate_pj * per_image(inference.work.accumulates[i], inference.sums.images);
+    energy +=
+        add_pj(network, i, table) * per_image(inference.work.accumulates[i], inference.sums.images);
     energy +=
         table.mac_pj * per_image(inference.work.multiply_accumulates[i], inference.sums.images);
   }
@@ -95,7 +105,7 @@ EnergyStudy study_energy(const Network& network, const Sample& sample,
   double paper_pj = 0.0;
   double measured = 0.0;
   for (std::size_t i = 0; i < network.stages().size(); ++i) {
-    study.stages.push_back(stage_energy(network.stages()[i], run, i, options.table));
+    study.stages.push_back(stage_energy(network, run, i, options.table));
     study.ann_pj += study.stages.back().ann_pj;
     paper_pj += study.stages.back().paper_pj;
     measured += study.stages.back().measured_pj;

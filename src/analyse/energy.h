@@ -23,6 +23,7 @@ struct EnergyTable {
   std::string name = "unnamed";
   double mac_pj = 4.6;
   double accumulate_pj = 0.9;
+  double int8_accumulate_pj = 0.03;  ///< of a spike that meets weights of int8
   TrueNorthTable truenorth;
 };
 
@@ -35,6 +36,7 @@ EnergyTable energy_table_from_toml(std::string_view text, const std::string& ori
 /// One synapse with its stage, per image.
 struct StageEnergy {
   std::string name;
+  bool int8 = false;                  ///< its adds are of 8-bit integers
   int64_t neurons = 0;                ///< 0 for the readout
   int64_t flops_ann = 0;              ///< k² O² Cin Cout, or Cin Cout
   double spike_rate = 0.0;            ///< R_s: spikes of the stage over all steps / its neurons
@@ -42,7 +44,7 @@ struct StageEnergy {
   double accumulates = 0.0;           ///< measured form: arriving spikes times their fan-out
   double multiply_accumulates = 0.0;  ///< measured form: real-valued input
   double ann_pj = 0.0;                ///< flops_ann · mac_pj
-  double paper_pj = 0.0;              ///< flops_snn · accumulate_pj
+  double paper_pj = 0.0;              ///< flops_snn · accumulate_pj, or int8_accumulate_pj
   double measured_pj = 0.0;  ///< accumulates · accumulate_pj + multiply_accumulates · mac_pj
 };
 
@@ -80,7 +82,7 @@ struct EnergyOptions {
 EnergyStudy study_energy(const Network& network, const Sample& sample,
                          const EnergyOptions& options = {});
 
-/// The measured form per image, for any counted inference.
-double measured_pj(const Inference& inference, const EnergyTable& table);
+/// The measured form per image, for any counted inference of the network.
+double measured_pj(const Network& network, const Inference& inference, const EnergyTable& table);
 
 }  // namespace bntt

@@ -89,6 +89,7 @@ class AttackRun {
       : network_(network), sample_(sample), options_(options) {
     study_.spiking = is_spiking(network);
     study_.events = sample.images.kind == SampleKind::events;
+    if (network_.quantised()) study_.no_gradient_attacks = kNoInt8Gradients;
     if (study_.events) study_.no_gradient_attacks = kNoGradientAttacks;
     study_.draws = options.draws;
     study_.pgd_steps = options.pgd_steps;
@@ -267,6 +268,9 @@ RobustnessStudy study_robustness(Network& network, const Sample& sample,
         fail("--noise: {} is out of range, expected at most 1, the share of events", share);
       }
     }
+  }
+  if (network.quantised() && (!options.fgsm.empty() || !options.pgd.empty())) {
+    fail("attack: expected --noise alone: {}", kNoInt8Gradients);
   }
   return AttackRun(network, sample, options).run();
 }

@@ -33,7 +33,7 @@ struct RobustnessStudy {
   int64_t images = 0;
   bool spiking = true;
   bool events = false;                             ///< event recordings
-  std::optional<std::string> no_gradient_attacks;  ///< why there are none for these samples
+  std::optional<std::string> no_gradient_attacks;  ///< why there are none
   int64_t draws = 1;
   int64_t pgd_steps = 10;
   double clean_accuracy = 0.0;
@@ -43,6 +43,10 @@ struct RobustnessStudy {
 /// Why event recordings are disturbed by noise only.
 inline constexpr const char* kNoGradientAttacks =
     "FGSM and PGD move each pixel by a small epsilon, and an event is there or it is not";
+
+/// Why a network of int8 weights is disturbed by noise alone.
+inline constexpr const char* kNoInt8Gradients =
+    "FGSM and PGD follow gradients, which weights of int8 do not have";
 
 struct RobustnessOptions {
   std::vector<double> noise;

@@ -267,6 +267,9 @@ void verify_checksum(const nlohmann::json& header,
 
 std::span<const float> Tensor::floats() const { return typed<float>(*this, TensorType::f32); }
 std::span<const int64_t> Tensor::integers() const { return typed<int64_t>(*this, TensorType::i64); }
+std::span<const int8_t> Tensor::small_integers() const {
+  return typed<int8_t>(*this, TensorType::i8);
+}
 
 Tensor float_tensor(std::string name, std::vector<int64_t> shape, std::span<const float> values) {
   return tensor_of(std::move(name), TensorType::f32, std::move(shape), values);
@@ -275,6 +278,11 @@ Tensor float_tensor(std::string name, std::vector<int64_t> shape, std::span<cons
 Tensor integer_tensor(std::string name, std::vector<int64_t> shape,
                       std::span<const int64_t> values) {
   return tensor_of(std::move(name), TensorType::i64, std::move(shape), values);
+}
+
+Tensor small_integer_tensor(std::string name, std::vector<int64_t> shape,
+                            std::span<const int8_t> values) {
+  return tensor_of(std::move(name), TensorType::i8, std::move(shape), values);
 }
 
 const Tensor* TensorFile::find(std::string_view name) const {

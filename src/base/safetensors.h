@@ -23,11 +23,15 @@ struct Tensor {
   /// The values; throws Error if the type is different.
   std::span<const float> floats() const;
   std::span<const int64_t> integers() const;
+  std::span<const int8_t> small_integers() const;
 };
 
 Tensor float_tensor(std::string name, std::vector<int64_t> shape, std::span<const float> values);
 Tensor integer_tensor(std::string name, std::vector<int64_t> shape,
                       std::span<const int64_t> values);
+
+Tensor small_integer_tensor(std::string name, std::vector<int64_t> shape,
+                            std::span<const int8_t> values);
 
 /// The contents of a safetensors file: named tensors in order, and strings as metadata.
 struct TensorFile {

@@ -9,6 +9,7 @@
 #include "base/threads.h"
 #include "bench/density.h"
 #include "bench/worker_process.h"
+#include "model/quantise.h"
 #include "train/break_even_table.h"
 
 namespace bntt::bench {
@@ -171,8 +172,20 @@ class TorchChoice {
   std::map<std::pair<int64_t, Precision>, Chosen> chosen_;
 };
 
-Result compare_at(const Options& options, const Files& files, const Job& job, int64_t steps,
-                  double density, TorchChoice& torch) {
+/// The same workload with int8 weights.
+Workload with_int8(const Workload& workload) {
+  const bool input_spikes = workload.encoder.kind != EncoderKind::direct;
+  const auto branches = quantisable_branches(workload.network, input_spikes, "bench");
+  return {.network = quantise(workload.network, scales_of_largest(workload.network, branches)),
+          .images = workload.images,
+          .encoder = workload.encoder,
+          .images_from = workload.images_from,
+          .break_even_from = workload.break_even_from};
+}
+
+/// `int8`: of the same workload, or null.
+Result compare_at(const Options& options, const Files& files, const Files* int8, const Job& job,
+                  int64_t steps, double density, TorchChoice& torch) {
   Result result{.kind = job.kind,
                 .wanted_density = density,
                 .batch = job.batch,
@@ -199,6 +212,12 @@ Result compare_at(const Options& options, const Files& files, const Job& job, in
     contenders.push_back(
         std::make_unique<Contender>(options, files, job, EngineKind::previous, kNoLimit));
   }
+  std::optional<std::size_t> with_int8_weights;
+  if (int8 != nullptr) {
+    with_int8_weights = contenders.size();
+    contenders.push_back(
+        std::make_unique<Contender>(options, *int8, job, EngineKind::ours, kNoLimit));
+  }
   if (!options.torch_program.empty()) {
     fp32 = add_torch(Precision::fp32);
     bf16 = add_torch(Precision::mixed);
@@ -206,6 +225,7 @@ Result compare_at(const Options& options, const Files& files, const Job& job, in
   alternate(contenders, options.repeats);
   take_report(result, *contenders.front());
   if (previous) result.previous = contenders[*previous]->finish();
+  if (with_int8_weights) result.int8 = contenders[*with_int8_weights]->finish();
   if (fp32) result.torch_fp32 = contenders[*fp32]->finish();
   if (bf16) result.torch_bf16 = contenders[*bf16]->finish();
   return result;
@@ -254,6 +274,10 @@ std::vector<Result> measure_scaling(const Options& options) {
 
 double Timing::best_seconds() const { return *std::ranges::min_element(seconds); }
 
+double Timing::best_processor_seconds() const {
+  return *std::ranges::min_element(processor_seconds);
+}
+
 double Timing::best_rate() const { return static_cast<double>(images) / best_seconds(); }
 
 double Timing::processor_seconds_per_image() const {
@@ -289,12 +313,15 @@ Report compare(const Options& options) {
     for (const double density : options.densities) {
       finder.reach(density);
       const Files files(workload);
+      std::optional<Files> int8;
+      if (options.int8) int8.emplace(with_int8(workload));
       for (const int64_t batch : batches) {
         const Job job{.kind = options.kind,
                       .batch = batch,
                       .threads = options.threads,
                       .precision = options.precision};
-        report.results.push_back(compare_at(options, files, job, steps, density, torch));
+        report.results.push_back(
+            compare_at(options, files, int8 ? &*int8 : nullptr, job, steps, density, torch));
       }
     }
   };

@@ -21,6 +21,7 @@ struct Options {
   int64_t threads = 1;
   Precision precision = Precision::fp32;  ///< of our training
   int64_t repeats = 3;
+  bool int8 = false;                  ///< inference with int8 weights too, in turn with fp32
   bool scaling = false;               ///< also time one thread, twice the steps, twice the batch
   std::filesystem::path own_program;  ///< runs OurEngine for the arguments "bench worker JOB"
   std::filesystem::path
@@ -38,6 +39,7 @@ struct Timing {
   int64_t peak_memory_bytes = 0;
 
   double best_seconds() const;
+  double best_processor_seconds() const;
   double best_rate() const;  ///< images per second
   double median_rate() const;
   /// The least of the repeats: on a busy machine steadier than the rate, if waiting threads sleep.
@@ -53,6 +55,7 @@ struct Result {
   int64_t threads = 0;
   Timing ours;
   std::optional<Timing> previous;  ///< of Options::previous_program
+  std::optional<Timing> int8;      ///< ours with int8 weights
   std::optional<Timing> torch_fp32;
   std::optional<Timing> torch_bf16;
   std::string no_bf16;  ///< why there is no bf16 timing

@@ -5,6 +5,7 @@
 #include "kernels/unpack.h"
 #include "layers/synapses/synapse.h"
 #include "layers/synapses/unpacked_frames.h"
+#include "model/quantise.h"
 
 namespace bntt::bench {
 namespace {
@@ -132,6 +133,7 @@ std::vector<StageCost> stage_costs(const Network& network, const StageSeconds& s
     for (const int64_t source : branch.sources) {
       const bool spikes = network.stages()[source].spikes();
       frames.kind.planes += spikes ? 1 : 0;
+      frames.kind.largest_value = static_cast<double>(frames.kind.planes);
       frames.density += spikes ? density.stages[source] : 1.0;
     }
     return frames;
@@ -142,9 +144,11 @@ std::vector<StageCost> stage_costs(const Network& network, const StageSeconds& s
     const StagePlan& plan = network.stages()[i];
     std::vector<BranchCost> branches;
     for (const BranchPlan& branch : plan.branches) {
-      branches.push_back(
-          {branch, Synapse(branch), frames_of(branch),
-           network.precision() == Precision::bf16 ? Arithmetic::bf16 : Arithmetic::fp32});
+      const Frames frames = frames_of(branch);
+      const bool int8 = frames.kind.spikes() && !scales_of(network, i, branches.size()).empty();
+      const Arithmetic of_floats =
+          network.precision() == Precision::bf16 ? Arithmetic::bf16 : Arithmetic::fp32;
+      branches.push_back({branch, Synapse(branch), frames, int8 ? Arithmetic::int8 : of_floats});
       branches.back().synapse.set_break_even(*break_even++);
     }
     StageCost cost{.name = plan.name,

@@ -114,6 +114,9 @@ Workload workload_of_run(const WorkloadOptions& options) {
   const RunPaths paths{options.run};
   const RunConfig config = read_run_settings(paths);
   const Network network = load_run_network(paths);
+  if (network.quantised()) {
+    fail("{}: its weights are int8: bench the run that it was made of, with --int8", options.run);
+  }
   const std::string directory = options.data.empty() ? config.data.dir : options.data;
   const OpenedImages images =
       open_images(config.data.name, directory, dataset_options(config), options.images);

@@ -111,40 +111,20 @@ class ConversionRun {
     return kind;
   }
 
-  /// Drawn like the first batches of a training without augmentation.
-  std::vector<Batch> calibration_batches() const {
-    constexpr int64_t kTogether = 32;
-    std::vector<Batch> batches;
-    int64_t done = 0;
-    TrainLoader loader(
-        images_.images, images_.train,
-        {.batch = 1, .seed = options_.seed, .augmentation = {.pad = 0, .flip = false}});
-    while (done < options_.calibration_images) {
-      const int64_t size = std::min(kTogether, options_.calibration_images - done);
-      const MapShape& shape = images_.images.shape;
-      Batch batch{.shape = shape, .images = Buffer<float>(size * shape.size())};
-      for (int64_t i = 0; i < size; ++i, ++done) {
-        const Batch one = loader.next();
-        batch.sample_ids.push_back(one.sample_ids.front());
-        batch.labels.push_back(one.labels.front());
-        std::copy(one.images.begin(), one.images.end(), batch.images.data() + i * shape.size());
-      }
-      batches.push_back(std::move(batch));
-    }
-    return batches;
-  }
-
   std::vector<float> found_thresholds() {
     if (method_.rule == ThresholdRule::copied) {
       return std::vector<float>(ann_->stages().size() - 1, 1.0F);
     }
-    Calibration calibration{.batches = calibration_batches(),
-                            .encoder = encoder_,
-                            .seed = options_.seed,
-                            .percentile = options_.percentile.value_or(method_.percentile),
-                            .progress = [this](const std::string& what, int64_t done, int64_t of) {
-                              return tell(what, done, of);
-                            }};
+    constexpr int64_t kTogether = 32;
+    Calibration calibration{
+        .batches = calibration_batches(images_.images, images_.train, options_.calibration_images,
+                                       options_.seed, kTogether),
+        .encoder = encoder_,
+        .seed = options_.seed,
+        .percentile = options_.percentile.value_or(method_.percentile),
+        .progress = [this](const std::string& what, int64_t done, int64_t of) {
+          return tell(what, done, of);
+        }};
     if (method_.rule == ThresholdRule::activations) {
       calibration.encoder = ann_encoder_;
       return thresholds_of_scales(activation_scales(*ann_, calibration, origin_),

@@ -13,6 +13,7 @@
 #include "exchange/nir_own.h"
 #include "layers/neurons/neurons.h"
 #include "model/model_file.h"
+#include "model/quantise.h"
 
 namespace bntt {
 namespace {
@@ -356,7 +357,8 @@ void add_tensors(const Network& network, NirGraph& graph) {
     const auto prefix = node.metadata.texts.find(kNirPrefix);
     if (prefix != node.metadata.texts.end()) kept.insert(prefix->second + ".weight");
   }
-  for (const Tensor& tensor : to_state_dict(network).tensors) {
+  const TensorFile file = to_state_dict(with_float_weights(network));
+  for (const Tensor& tensor : file.tensors) {
     if (kept.contains(tensor.name)) continue;
     const std::span<const float> values = tensor.floats();
     graph.metadata.arrays[kNirTensor + tensor.name] = {

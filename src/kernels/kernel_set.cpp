@@ -33,6 +33,11 @@ int64_t KernelSet::columns_per_block(int64_t columns) const {
   return std::min(vectors, kMaxSumVectors) * vector_floats;
 }
 
+int64_t KernelSet::integer_columns_per_block(int64_t columns) const {
+  const int64_t pair = 4 * vector_floats;
+  return std::min((columns + pair - 1) / pair, kMaxIntegerSumVectors) * pair;
+}
+
 const std::vector<KernelSet>& kernel_sets() {
   static const std::vector<KernelSet> sets = [] {
     std::vector<KernelSet> list = simd_kernels();

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "kernels/bf16_kernels.h"
+#include "kernels/integer_kernels.h"
 #include "kernels/lee.h"
 #include "kernels/neuron.h"
 #include "kernels/pattern_convolution.h"
@@ -50,6 +51,7 @@ struct KernelSet {
   WinogradForward* winograd_forward = nullptr;
   WinogradWeightGradient* winograd_weight_gradient = nullptr;
   Bf16Kernels bf16;
+  IntegerKernels integer;
   int64_t vector_floats = 1;
   int64_t winograd_panel = 1;  // output channels computed in one pass
 
@@ -57,6 +59,8 @@ struct KernelSet {
   int64_t channels_per_block(int64_t output_channels) const;
   /// Columns whose row sums stay in registers.
   int64_t columns_per_block(int64_t columns) const;
+  /// The same for sums of integers: whole pairs of vectors of 16-bit words.
+  int64_t integer_columns_per_block(int64_t columns) const;
 };
 
 /// The sets that this machine can run, fastest first; the plain reference last.

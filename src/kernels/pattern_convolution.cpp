@@ -3,10 +3,16 @@
 #include <algorithm>
 #include <bit>
 
+#include "kernels/integer_kernels.h"
+
 namespace bntt::kernels {
 
-void fill_pattern_table(const PatternConvolution& convolution, const float* weights,
-                        const std::vector<float>& plane_weights, float* table) {
+namespace {
+
+/// Sums of weights, of one kind of numbers.
+template <typename Weight, typename Sum>
+void fill_table(const PatternConvolution& convolution, const Weight* weights,
+                const std::vector<float>& plane_weights, Sum* table) {
   const int64_t width = convolution.block_channels;
   const int64_t channels = convolution.map.channels;
   const int64_t outputs = convolution.output_channels;
@@ -14,22 +20,41 @@ void fill_pattern_table(const PatternConvolution& convolution, const float* weig
     const int64_t pattern = row % convolution.patterns();
     const int64_t group = row / convolution.patterns() % convolution.groups();
     const int64_t first = row / convolution.patterns() / convolution.groups() * width;
-    float* to = table + row * width;
+    Sum* to = table + row * width;
     if (pattern == 0) {
-      std::fill_n(to, width, 0.0F);
+      std::fill_n(to, width, Sum{});
       continue;
     }
     // This pattern has one bit more than one that has already been computed.
-    const float* without = to - (pattern - (pattern & (pattern - 1))) * width;
+    const Sum* without = to - (pattern - (pattern & (pattern - 1))) * width;
     const int64_t bit = std::countr_zero(static_cast<uint64_t>(pattern));
     const int64_t pixel = bit / convolution.bits_per_pixel();
-    const float plane_weight = plane_weights[bit / channels % convolution.planes];
+    const auto plane_weight = static_cast<Sum>(plane_weights[bit / channels % convolution.planes]);
     const int64_t tap = group * convolution.pixels_together() + pixel;
-    const float* from = weights + (tap * channels + bit % channels) * outputs + first;
+    const Weight* from = weights + (tap * channels + bit % channels) * outputs + first;
     const int64_t count = std::min(width, outputs - first);
-    for (int64_t k = 0; k < count; ++k) to[k] = without[k] + plane_weight * from[k];
-    std::fill(to + count, to + width, 0.0F);
+    for (int64_t k = 0; k < count; ++k) {
+      to[k] = static_cast<Sum>(without[k] + plane_weight * from[k]);
+    }
+    std::fill(to + count, to + width, Sum{});
   }
+}
+
+}  // namespace
+
+void fill_pattern_table(const PatternConvolution& convolution, const float* weights,
+                        const std::vector<float>& plane_weights, float* table) {
+  fill_table(convolution, weights, plane_weights, table);
+}
+
+void fill_integer_table(const PatternConvolution& convolution, const int8_t* weights,
+                        const std::vector<float>& plane_weights, int16_t* table) {
+  fill_table(convolution, weights, plane_weights, table);
+}
+
+bool suits_integer_table(int64_t channels, double largest_value) {
+  constexpr double kLargestSum = 32767.0;
+  return 9.0 * static_cast<double>(channels) * largest_value * kLargestInteger <= kLargestSum;
 }
 
 void read_patterns(const PatternConvolution& convolution,

@@ -316,6 +316,7 @@ KernelSet reference_kernels() {
                 .vector_floats = 8};
   set_reference_winograd(set);
   set.bf16 = reference_bf16_kernels();
+  set.integer = reference_integer_kernels();
   return set;
 }
 

@@ -33,6 +33,7 @@ std::vector<KernelSet> simd_kernels() {
     set_lee_kernels(set);
     set_spike_kernels(set);
     set_spike_convolution_kernels(set);
+    set_integer_kernels(set);
     set_winograd_kernels(set);
     set.bf16 = named.target == HWY_AVX3 && has_bf16_instruction() ? avx512_bf16_kernels()
                                                                   : reference_bf16_kernels();

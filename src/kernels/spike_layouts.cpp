@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "kernels/integer_kernels.h"
 #include "kernels/spike_convolution.h"
 
 namespace bntt::kernels {
@@ -17,7 +18,40 @@ void for_each_weight_row(const SpikeConvolution& convolution, const Visit& visit
   }
 }
 
+/// `count` neighbouring weights as one row of pairs.
+void pack_pairs(const int8_t* weights, int64_t count, int64_t words, int16_t* row) {
+  const auto weight = [&](int64_t channel) { return channel < count ? weights[channel] : 0; };
+  for (int64_t i = 0; i < words; ++i) {
+    row[i] = static_cast<int16_t>(weight(i) + 256 * weight(words + i));
+  }
+}
+
 }  // namespace
+
+void pack_integer_weights(const SpikeConvolution& convolution, const int8_t* weights,
+                          int16_t* words) {
+  const int64_t width = convolution.block_channels;
+  const int64_t row_words = integer_row_words(width);
+  for (int64_t block = 0; block < convolution.blocks(); ++block) {
+    const int64_t first = block * width;
+    const int64_t count = std::min(width, convolution.output_channels - first);
+    int16_t* of_block = words + block * integer_block_words(convolution);
+    for_each_weight_row(convolution, [&](int64_t plain, int64_t row) {
+      pack_pairs(weights + plain * convolution.output_channels + first, count, row_words,
+                 of_block + row * row_words);
+    });
+  }
+}
+
+void pack_integer_rows(const int8_t* weights, int64_t rows, int64_t columns, int64_t width,
+                       int16_t* words) {
+  for (int64_t first = 0; first < columns; first += width) {
+    for (int64_t row = 0; row < rows; ++row, words += width / 2) {
+      pack_pairs(weights + row * columns + first, std::min(width, columns - first), width / 2,
+                 words);
+    }
+  }
+}
 
 void pack_spike_weights(const SpikeConvolution& convolution, const float* weights, float* packed) {
   const int64_t width = convolution.block_channels;

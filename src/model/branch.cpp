@@ -160,20 +160,40 @@ const Buffer<float>* Branch::bias(const BranchNumbers& numbers) const {
   return plan_.bias ? &numbers.synapse.back().value : nullptr;
 }
 
+std::span<const float> Branch::units(const BranchNumbers& numbers, const Signal& input) {
+  if (!numbers.prepared->sums_integers(input)) return {};
+  return numbers.prepared->scales();
+}
+
 // A bias shifts every current of a channel by the same amount, so currents are stored without it:
 // it is added to the moments that the norm sees, and subtracted from the mean that is subtracted
-// from a current.
-void Branch::add_bias(const BranchNumbers& numbers, RowMoments& moments) const {
+// from a current. Sums of integers are stored as integers: their scale is part of the affine map.
+void Branch::finish(std::span<const float> units, const BranchNumbers& numbers,
+                    RowMoments& moments) const {
+  const auto channels = static_cast<std::size_t>(plan_.output.channels);
+  for (int64_t i = 0; !units.empty() && i < moments.mean.size(); ++i) {
+    const float unit = units[static_cast<std::size_t>(i) % channels];
+    moments.mean[i] *= unit;
+    moments.squared_deviations[i] *= unit * unit;
+  }
   const Buffer<float>* b = bias(numbers);
   if (b == nullptr) return;
   for (int64_t i = 0; i < moments.mean.size(); ++i) moments.mean[i] += (*b)[i % b->size()];
 }
 
-void Branch::finish(int64_t run_step, const BranchNumbers& numbers, NormTrace& trace) const {
+void Branch::finish(int64_t run_step, std::span<const float> units, const BranchNumbers& numbers,
+                    NormTrace& trace) const {
   if (const Buffer<float>* b = bias(numbers)) {
     for (int64_t i = 0; i < trace.mean.size(); ++i) trace.mean[i] -= (*b)[i % b->size()];
   }
   norm_->fold(run_step, numbers.norm, numbers.input_factor, trace);
+  const auto channels = static_cast<std::size_t>(plan_.output.channels);
+  for (int64_t i = 0; !units.empty() && i < trace.scale.size(); ++i) {
+    const float unit = units[static_cast<std::size_t>(i) % channels];
+    trace.scale[i] *= unit;
+    trace.mean[i] /= unit;
+    trace.inverse_deviation[i] *= unit;
+  }
   silence(run_step - first_step_, trace);
 }
 
@@ -240,7 +260,7 @@ BranchTrace Branch::forward(const Signal& input, const BranchNumbers& numbers,
   timer.next(StagePhase::neuron_forward);
   BranchTrace trace{.current_constant = is_constant(input),
                     .stored_steps = working_.stored_steps()};
-  add_bias(numbers, written.moments);
+  finish(units(numbers, input), numbers, written.moments);
   if (options.mode == NormMode::batch) {
     trace.norm = trace_of_batch(shape_of(input), written.moments, statistics);
   } else {
@@ -248,7 +268,7 @@ BranchTrace Branch::forward(const Signal& input, const BranchNumbers& numbers,
     trace.norm = norm_->from_running(written.moments, first_step_, statistics);
   }
   expect_whole(trace.norm, signal_steps(input), signal_batch(input));
-  finish(first_step_, numbers, trace.norm);
+  finish(first_step_, units(numbers, input), numbers, trace.norm);
   if (!halves) trace.current = std::move(written.current);
   trace.half_current = std::move(written.halves);
   return trace;
@@ -282,7 +302,7 @@ NormTrace Branch::evaluated_norm(int64_t steps, int64_t first, const BranchNumbe
   const RowSplit rows{steps, 1, plan_.output.pixels(), plan_.output.channels};
   NormTrace trace = norm_->from_running({.split = rows}, first_step_ + first, numbers.statistics);
   expect_whole(trace, steps, 1);
-  finish(first_step_ + first, numbers, trace);
+  finish(first_step_ + first, numbers.prepared->scales(), numbers, trace);
   return trace;
 }
 
@@ -303,10 +323,10 @@ Branch::Evaluation Branch::evaluate(const Signal& input, int64_t first,
   result.currents = {constant ? constant_current.data() : result.own.data(),
                      constant ? 0 : shape.batch * shape.frame()};
   timer.next(StagePhase::neuron_forward);
-  add_bias(numbers, written.moments);
+  finish(units(numbers, input), numbers, written.moments);
   result.norm = norm_->from_running(written.moments, first_step_ + first, numbers.statistics);
   expect_whole(result.norm, shape.steps, shape.batch);
-  finish(first_step_ + first, numbers, result.norm);
+  finish(first_step_ + first, units(numbers, input), numbers, result.norm);
   return result;
 }
 

@@ -53,7 +53,8 @@ class Branch {
   void restore_currents(const Signal& input, const BranchNumbers& numbers, Precision precision,
                         BranchTrace& trace) const;
 
-  /// The affine map of steps from local step `first` on, in evaluation; not for per-image norms.
+  /// The affine map of the currents of spikes, from local step `first` on, in evaluation; not for
+  /// per-image norms.
   NormTrace evaluated_norm(int64_t steps, int64_t first, const BranchNumbers& numbers) const;
   struct Evaluation {
     NormTrace norm;
@@ -116,8 +117,15 @@ class Branch {
   /// first alone, which has the sum over all steps.
   std::vector<StepRun> backward_runs(const Signal& input) const;
   const Buffer<float>* bias(const BranchNumbers& numbers) const;
-  void add_bias(const BranchNumbers& numbers, RowMoments& moments) const;
-  void finish(int64_t run_step, const BranchNumbers& numbers, NormTrace& trace) const;
+  /// The units of the currents that this input makes, one for each channel; empty: they are what
+  /// they say.
+  static std::span<const float> units(const BranchNumbers& numbers, const Signal& input);
+  /// What the norm sees: moments in true units, of currents with their bias.
+  void finish(std::span<const float> units, const BranchNumbers& numbers,
+              RowMoments& moments) const;
+  /// What the neurons see: an affine map of currents in their own units, without bias.
+  void finish(int64_t run_step, std::span<const float> units, const BranchNumbers& numbers,
+              NormTrace& trace) const;
   bool takes_batch_moments(NormMode mode) const;
   /// Norms from outside the library must return as many numbers as the kernels will read.
   void expect_whole(const NormTrace& trace, int64_t steps, int64_t batch) const;

@@ -1,12 +1,16 @@
 #include "model/model_file.h"
 
 #include <algorithm>
+#include <cmath>
+#include <map>
 
 #include "base/fail.h"
 #include "base/fields.h"
 #include "base/json.h"
 #include "base/json_difference.h"
 #include "bntt/declaration.h"
+#include "kernels/integer_kernels.h"
+#include "layers/synapses/integer_weights.h"
 #include "model/break_even_values.h"
 #include "model/declared.h"
 #include "model/learned_windows.h"
@@ -65,6 +69,8 @@ constexpr const char* kNetworkKey = "bntt.network";
 constexpr const char* kCardKey = "bntt.card";
 constexpr const char* kBreakEvenKey = "bntt.break_even";
 constexpr const char* kWindowsKey = "bntt.windows";
+constexpr const char* kScaleEnding = "_scale";
+constexpr float kLargestScale = 1e30F;  // 127 of it are finite
 
 std::string shape_text(const std::vector<int64_t>& shape) {
   return fmt::format("[{}]", fmt::join(shape, ", "));
@@ -90,14 +96,74 @@ std::vector<BreakEven> break_even_in(const TensorFile& file, const std::string& 
 /// Called before memory is allocated for a network: a file of a few bytes can describe gigabytes.
 void expect_tensors_of(const NetworkSpec& spec, const TensorFile& file, const std::string& origin) {
   for (const auto& [name, shape] : declared_tensors(spec)) {
-    const int64_t bytes = size_of(shape) * static_cast<int64_t>(sizeof(float));
     const Tensor* tensor = file.find(name);
     if (tensor == nullptr) fail("{}: expected a tensor '{}', found none", origin, name);
+    const bool integers = tensor->type == TensorType::i8;
+    const int64_t bytes = size_of(shape) * static_cast<int64_t>(integers ? 1 : sizeof(float));
     if (tensor->bytes.size() != bytes) {
       fail("{}: tensor '{}' has {} bytes, expected {} for the network in the file", origin, name,
            tensor->bytes.size(), bytes);
     }
   }
+}
+
+std::string scale_name(const std::string& weights) { return weights + kScaleEnding; }
+
+/// Weights of int8 as they are stored: [out, in, tap or pixel], beside the scale of every output.
+void add_integers(const Parameter& weights, const std::vector<float>& scales, TensorFile& file) {
+  const Buffer<float> values = to_pytorch_order(weights, weights.value);
+  const int64_t channels = std::ssize(scales);
+  Buffer<int8_t> integers(values.size());
+  for (int64_t i = 0; i < values.size(); ++i) {
+    integers[i] = nearest_integer(values[i], scales[i / (values.size() / channels)]);
+  }
+  file.tensors.push_back(
+      small_integer_tensor(weights.name, weights.pytorch_shape, integers.span()));
+  file.tensors.push_back(float_tensor(scale_name(weights.name), {channels}, scales));
+}
+
+struct ScaledWeights {
+  Buffer<float> values;  // in PyTorch's order
+  std::vector<float> scales;
+};
+
+ScaledWeights integers_in(const TensorFile& file, const std::string& origin, const Tensor& tensor,
+                          const Parameter& weights) {
+  if (weights.group != ParameterGroup::weight || tensor.shape != weights.pytorch_shape) {
+    fail("{}: tensor '{}' is int8 {}, expected {} {}", origin, weights.name,
+         shape_text(tensor.shape),
+         weights.group == ParameterGroup::weight ? "float32 or int8" : "float32",
+         shape_text(weights.pytorch_shape));
+  }
+  const int64_t channels = weights.pytorch_shape.front();
+  const Buffer<float> scales = tensor_values(file, origin, scale_name(weights.name), {channels});
+  const auto integers = tensor.small_integers();
+  const int64_t row = std::ssize(integers) / channels;
+  ScaledWeights result{Buffer<float>(std::ssize(integers)), {scales.begin(), scales.end()}};
+  for (const float scale : result.scales) {
+    if (std::isnormal(scale) && scale > 0.0F && scale <= kLargestScale) continue;
+    fail("{}: tensor '{}' has the scale {}, expected a positive number", origin,
+         scale_name(weights.name), scale);
+  }
+  for (int64_t i = 0; i < result.values.size(); ++i) {
+    const int8_t integer = integers[static_cast<std::size_t>(i)];
+    if (integer < -kernels::kLargestInteger) {
+      fail("{}: tensor '{}' holds {}, expected -127 to 127", origin, weights.name, integer);
+    }
+    result.values[i] = scales[i / row] * static_cast<float>(integer);
+  }
+  return result;
+}
+
+/// The place of the weights' names in a list with one entry per branch.
+std::map<std::string, std::size_t> branch_of_weights(const Network& network) {
+  std::map<std::string, std::size_t> branches;
+  for (const StagePlan& stage : network.stages()) {
+    for (const BranchPlan& branch : stage.branches) {
+      branches.emplace(branch.name + ".weight", branches.size());
+    }
+  }
+  return branches;
 }
 
 }  // namespace
@@ -128,7 +194,13 @@ Buffer<float> tensor_values(const TensorFile& file, const std::string& origin,
 
 TensorFile to_state_dict(const Network& network) {
   TensorFile file;
+  const auto branches = branch_of_weights(network);
   for (const Parameter& parameter : network.parameters()) {
+    const auto branch = branches.find(parameter.name);
+    if (branch != branches.end() && !network.weight_scales()[branch->second].empty()) {
+      add_integers(parameter, network.weight_scales()[branch->second], file);
+      continue;
+    }
     file.tensors.push_back(float_tensor(parameter.name, parameter.pytorch_shape,
                                         to_pytorch_order(parameter, parameter.value).span()));
   }
@@ -193,7 +265,16 @@ void unpack_network(const TensorFile& file, const std::string& origin, Network& 
   }
   // Everything is read before anything is set, so that a rejected file changes nothing.
   std::vector<Buffer<float>> values;
+  std::vector<std::vector<float>> scales(network.weight_scales().size());
+  const auto branches = branch_of_weights(network);
   for (const Parameter& parameter : network.parameters()) {
+    const Tensor* tensor = file.find(parameter.name);
+    if (tensor != nullptr && tensor->type == TensorType::i8) {
+      ScaledWeights scaled = integers_in(file, origin, *tensor, parameter);
+      values.push_back(from_pytorch_order(parameter, scaled.values));
+      scales[branches.at(parameter.name)] = std::move(scaled.scales);
+      continue;
+    }
     values.push_back(from_pytorch_order(
         parameter, tensor_values(file, origin, parameter.name, parameter.pytorch_shape)));
   }
@@ -206,6 +287,7 @@ void unpack_network(const TensorFile& file, const std::string& origin, Network& 
   for (std::size_t i = 0; i < values.size(); ++i) {
     network.parameters()[i].value = std::move(values[i]);
   }
+  network.set_weight_scales(std::move(scales));
   network.set_break_even(std::move(break_even));
   for (std::size_t i = 0; i < statistics.size(); ++i) {
     network.statistics()[i].value = std::move(statistics[i]);

@@ -85,6 +85,7 @@ Network::Network(NetworkSpec spec, std::optional<uint64_t> seed)
     ranges_.push_back(std::move(ranges));
   }
   set_break_even(std::vector<BreakEven>(branches));
+  weight_scales_.resize(branches);
   for (const Parameter& parameter : parameters_) sizes_.push_back(parameter.value.size());
   for (const Statistic& statistic : statistics_) sizes_.push_back(statistic.value.size());
 }
@@ -145,6 +146,7 @@ Network Network::copy() const {
     other.statistics_[i].value = statistics_[i].value;
   }
   other.set_break_even(break_even_);
+  other.weight_scales_ = weight_scales_;
   other.set_precision(precision_);
   other.set_windows(windows_);
   return other;
@@ -163,18 +165,20 @@ std::span<const Parameter> Network::neuron_parameters(std::size_t stage) const {
   return part_of(parameters_, ranges_of(stage).neurons);
 }
 
-const float* Network::weights_of(std::size_t stage, std::size_t branch) const {
+std::span<const float> Network::weights_of(std::size_t stage, std::size_t branch) const {
   const auto of_synapse = part_of(parameters_, ranges_[stage].branches[branch].synapse);
-  return BranchNumbers{.synapse = of_synapse}.weights();
+  if (BranchNumbers{.synapse = of_synapse}.weights() == nullptr) return {};
+  return of_synapse.front().value.span();
 }
 
 std::shared_ptr<const PreparedNetwork> Network::prepare() const {
   check_numbers();
   auto prepared = std::make_shared<PreparedNetwork>();
+  auto scales = weight_scales_.begin();
   for (std::size_t i = 0; i < stages_.size(); ++i) {
     auto& of_stage = prepared->stages.emplace_back();
     for (std::size_t b = 0; b < stages_[i]->branches().size(); ++b) {
-      of_stage.push_back(std::make_unique<PreparedWeights>(weights_of(i, b)));
+      of_stage.push_back(std::make_unique<PreparedWeights>(weights_of(i, b), *scales++));
     }
   }
   return prepared;
@@ -195,6 +199,7 @@ StageNumbers Network::numbers(std::size_t stage, const PreparedNetwork& prepared
 }
 
 Trace Network::forward(Signal input, NormMode mode, Keep keep, const DropoutDraws* dropout) {
+  if (mode == NormMode::batch) expect_trainable("no batch statistics");
   check_window(input, active_steps(spec_));
   if (signal_steps(input) != active_steps(spec_)) {
     fail("network: input has {} steps, but forward takes all {} at once", signal_steps(input),
@@ -271,6 +276,7 @@ void Network::backward_from_steps(Trace trace, const Buffer<float>& step_gradien
 // comes, and its trace is not needed afterwards.
 void Network::backward_from_readout(Trace trace, Buffer<float> current_gradient,
                                     Buffer<float>* input_gradient) {
+  expect_trainable("no gradients");
   for (Parameter& parameter : parameters_) {
     if (parameter.gradient.size() != parameter.value.size()) {
       parameter.gradient = Buffer<float>(parameter.value.size());

@@ -81,6 +81,10 @@ void Network::check_numbers() const {
   if (!whole) fail("network: a parameter or statistic has been removed, added or changed in size");
 }
 
+void Network::expect_trainable(const char* what) const {
+  if (quantised()) fail("network: its weights are int8, which have {}: it cannot be trained", what);
+}
+
 const Network::StageRanges& Network::ranges_of(std::size_t stage) const {
   check_numbers();
   if (stage >= ranges_.size()) {
@@ -128,7 +132,7 @@ void Network::check_prepared(const ChainState& state) const {
     const auto& prepared = state.prepared->stages[i];
     own = prepared.size() == plans_[i].branches.size();
     for (std::size_t b = 0; own && b < prepared.size(); ++b) {
-      own = prepared[b]->plain() == weights_of(i, b);
+      own = prepared[b]->plain() == weights_of(i, b).data();
     }
   }
   if (!own) fail_as_foreign("state");

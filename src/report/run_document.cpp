@@ -96,6 +96,7 @@ Json network_document(const Network& network) {
   return {{"steps", spec.steps},
           {"active_steps", active_steps(spec)},
           {"propagation", spec.propagation == Propagation::instant ? "instant" : "delayed"},
+          {"precision", network.quantised() ? "int8" : "fp32"},
           {"norm", norm_text(network.stages().front().branches.front().norm.kind)},
           {"weights", weights},
           {"parameters", parameters},
@@ -204,7 +205,7 @@ class Analyses {
                               .clip_events = run_.config.data.clip,
                               .progress = [this](const std::string& what, int64_t done,
                                                  int64_t of) { return tell(what, done, of); }};
-    if (sample.images.kind == SampleKind::image) {
+    if (sample.images.kind == SampleKind::image && !run_.network.quantised()) {
       options.fgsm = options.pgd = {2.0 / 255, 4.0 / 255, 8.0 / 255, 16.0 / 255};
     }
     document["robustness"] = to_json(study_robustness(run_.network, sample, options));

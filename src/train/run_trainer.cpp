@@ -114,6 +114,10 @@ void RunTrainer::go_on() {
   const std::string origin = paths_.checkpoint().string();
   const TensorFile file = load_checkpoint(paths_, paths_.checkpoint());
   unpack_network(file, origin, network_);
+  if (network_.quantised()) {
+    fail("{}: its weights are int8, which cannot be trained: resume the run that it was made of",
+         origin);
+  }
   position_ = unpack_training(file, origin, network_, *optimizer_);
   expect_unedited_settings(paths_, position_.settings);
   expect_same_images(origin);

@@ -128,6 +128,11 @@ class NumberTransfer {
 }  // namespace
 
 TakenNumbers start_from(const Network& source, const std::string& origin, Network& network) {
+  if (source.quantised()) {
+    fail(
+        "{}: its weights are int8, which cannot be trained: start from the run that it was made of",
+        origin);
+  }
   NumberTransfer transfer(source, origin, network);
   std::vector<std::optional<Buffer<float>>> values;
   std::vector<std::optional<Buffer<float>>> statistics;

@@ -110,6 +110,7 @@ TEST(EnergyTable, IsDataAndRefusesNonsense) {
   EXPECT_EQ(table.name, "7 nm");
   EXPECT_EQ(table.mac_pj, 1.5);
   EXPECT_EQ(table.accumulate_pj, 0.9);
+  EXPECT_EQ(table.int8_accumulate_pj, 0.03);
   EXPECT_EQ(table.truenorth.step, 0.5);
   const auto message = [](const char* text) -> std::string {
     try {

@@ -28,8 +28,8 @@ TEST(Help, OfTheProgramNamesEveryCommand) {
   EXPECT_EQ(end.exit_code, 0);
   EXPECT_THAT(end.out, HasSubstr("Example"));
   for (const char* command :
-       {"train", "sweep", "eval", "predict", "experiment", "classical", "convert", "steps", "exit",
-        "activity", "energy", "attack", "inspect", "export", "import", "bench"}) {
+       {"train", "sweep", "eval", "predict", "experiment", "classical", "convert", "quantize",
+        "steps", "exit", "activity", "energy", "attack", "inspect", "export", "import", "bench"}) {
     EXPECT_THAT(end.out, HasSubstr(command));
   }
 }
@@ -41,7 +41,7 @@ TEST(Help, OfEveryCommandBeginsWithAVerbAndHasAnExample) {
         "attack",    "classical",   "inspect",     "export",        "import",
         "bench",     "bench train", "bench infer", "bench kernels", "bench break-even",
         "plot",      "report",      "data",        "data get",      "data check",
-        "data show", "settings",    "help-pages"}) {
+        "data show", "settings",    "help-pages",  "quantize"}) {
     std::istringstream words(command + " --help");
     const std::vector<std::string> arguments{std::istream_iterator<std::string>(words), {}};
     const ProcessEnd end = run_bntt(arguments);

@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/random.h"
+#include "bntt/error.h"
 #include "layers/synapses/prepared_weights.h"
 #include "layers/synapses/synapse.h"
 
@@ -159,21 +160,45 @@ std::vector<BranchPlan> every_shape() {
 class SynapsePaths : public ::testing::TestWithParam<BranchPlan> {};
 INSTANTIATE_TEST_SUITE_P(Shapes, SynapsePaths, ::testing::ValuesIn(every_shape()));
 
+/// Weights that are scale · integer, with the scale of every output channel.
+struct ScaledWeights {
+  explicit ScaledWeights(const BranchPlan& plan) : weights(numbers(plan.weights, 1)) {
+    if (plan.weights == 0) return;
+    for (int64_t c = 0; c < plan.output.channels; ++c) {
+      scales.push_back((0.5F + 0.1F * static_cast<float>(c % 7)) / 127.0F);
+    }
+    for (int64_t i = 0; i < weights.size(); ++i) {
+      const float scale = scales[static_cast<std::size_t>(i) % scales.size()];
+      weights[i] = scale * static_cast<float>(nearest_integer(weights[i], scale));
+    }
+  }
+  float scale_at(int64_t output) const {
+    return scales[static_cast<std::size_t>(output) % scales.size()];
+  }
+
+  Buffer<float> weights;
+  std::vector<float> scales;
+};
+
 // Every entry of the list does what the last one, the reference, does.
 TEST_P(SynapsePaths, EveryWayAgreesWithTheReference) {
   const BranchPlan& plan = GetParam();
   const Synapse synapse(plan);
   const SynapseWay& reference = *synapse.ways().back();
-  const Buffer<float> weights = numbers(plan.weights, 1);
+  const ScaledWeights scaled(plan);
+  const Buffer<float>& weights = scaled.weights;
   const SpikeTrain spikes = spikes_of_rising_density(plan.source, 12);
   std::vector<int64_t> frames(12);
   std::iota(frames.begin(), frames.end(), 0);
   const Buffer<float> gradient = numbers(12 * plan.output.size(), 2);
   for (const Signal& input : {Signal(spikes), Signal(as_dense(spikes))}) {
-    const PreparedWeights prepared(weights.data());
+    const PreparedWeights prepared(weights.span(), scaled.scales);
     const auto forward = [&](const SynapseWay& way) {
       Buffer<float> current(12 * plan.output.size());
       way.forward(input, frames, prepared.of(way, input), {current.data(), 0, plan.output.size()});
+      if (way.arithmetic() == Arithmetic::int8) {
+        for (int64_t i = 0; i < current.size(); ++i) current[i] *= scaled.scale_at(i);
+      }
       return current;
     };
     const auto weight_gradient = [&](const SynapseWay& way) {
@@ -200,6 +225,91 @@ TEST_P(SynapsePaths, EveryWayAgreesWithTheReference) {
         EXPECT_LT(relative_error(input_gradient(*way), input_gradient(reference)), tolerance);
       }
     }
+  }
+}
+
+/// In units of the scales.
+Buffer<float> integer_currents(const BranchPlan& plan, const Signal& input) {
+  const Synapse synapse(plan);
+  const ScaledWeights scaled(plan);
+  const PreparedWeights prepared(scaled.weights.span(), scaled.scales);
+  Buffer<float> current(stored_frames(input) * plan.output.size());
+  synapse.forward(input, prepared, current.data(), [](int64_t, int64_t, const float*) {});
+  return current;
+}
+
+TEST_P(SynapsePaths, Int8WaysServeThemselvesAlone) {
+  const BranchPlan& plan = GetParam();
+  const Synapse synapse(plan);
+  for (const double density : {0.0, 0.1, 100.0}) {
+    const InputKind two_signs{.planes = 2, .largest_value = 2.0};
+    const auto arithmetic_of = [&](Arithmetic wanted) {
+      return synapse.way_for(SynapseOperation::forward, two_signs, density, wanted).arithmetic();
+    };
+    EXPECT_EQ(arithmetic_of(Arithmetic::fp32), Arithmetic::fp32);
+    EXPECT_NE(arithmetic_of(Arithmetic::bf16), Arithmetic::int8);
+    if (plan.weights == 0) continue;
+    EXPECT_EQ(arithmetic_of(Arithmetic::int8), Arithmetic::int8);
+  }
+}
+
+// Integers: what plain loops over the same integers give is the answer, to the last bit. The pools
+// here divide by 4 or by nothing.
+TEST_P(SynapsePaths, Int8CurrentsAreExactSumsOfIntegers) {
+  const BranchPlan& plan = GetParam();
+  if (plan.weights == 0) return;
+  for (const std::vector<float>& planes :
+       {std::vector{1.0F, -1.0F}, std::vector{1.0F, 16.0F}, std::vector{0.5F, 1.0F}}) {
+    const SpikeTrain drawn = spikes_of_rising_density(plan.source, 12);
+    SpikeTrain spikes(1, 12, plan.source, planes);
+    spikes.words() = drawn.words();
+    const ScaledWeights scaled(plan);
+    const Buffer<int8_t> integers = integer_weights(scaled.weights.span(), scaled.scales);
+    const Buffer<float> as_floats = [&] {
+      Buffer<float> result(integers.size());
+      std::copy(integers.begin(), integers.end(), result.begin());
+      return result;
+    }();
+    const Synapse synapse(plan);
+    const PreparedWeights plain(as_floats.data());
+    std::vector<int64_t> frames(12);
+    std::iota(frames.begin(), frames.end(), 0);
+    Buffer<float> expected(12 * plan.output.size());
+    const SynapseWay& reference = *synapse.ways().back();
+    reference.forward(spikes, frames, plain.of(reference, spikes),
+                      {expected.data(), 0, plan.output.size()});
+    EXPECT_TRUE(std::ranges::equal(integer_currents(plan, spikes), expected));
+  }
+}
+
+TEST_P(SynapsePaths, Int8FramesDoNotDependOnTheOthersOfABatch) {
+  const SpikeTrain spikes = spikes_of_rising_density(GetParam().source, 12);
+  const Buffer<float> together = integer_currents(GetParam(), spikes);
+  for (int64_t f = 0; f < spikes.batch(); ++f) {
+    const std::vector<int64_t> one = {f};
+    const Buffer<float> alone = integer_currents(GetParam(), keep_images(Signal(spikes), one));
+    EXPECT_TRUE(std::equal(alone.begin(), alone.end(), together.data() + f * alone.size()));
+  }
+}
+
+TEST_P(SynapsePaths, RealValuesMeetInt8WeightsAsFloats) {
+  const Signal values = as_dense(spikes_of_rising_density(GetParam().source, 12));
+  const ScaledWeights scaled(GetParam());
+  const Synapse synapse(GetParam());
+  Buffer<float> floats(stored_frames(values) * GetParam().output.size());
+  const PreparedWeights unscaled(scaled.weights.data());
+  synapse.forward(values, unscaled, floats.data(), [](int64_t, int64_t, const float*) {});
+  EXPECT_TRUE(std::ranges::equal(integer_currents(GetParam(), values), floats));
+}
+
+TEST(IntegerWeights, AreRefusedUnlessTheyAreTheScaleTimesAnInteger) {
+  const std::vector<float> scales = {0.5F, 0.25F};
+  const std::vector<float> good = {-63.5F, 31.75F, 0.0F, -0.25F};
+  const Buffer<int8_t> integers = integer_weights(good, scales);
+  EXPECT_THAT(integers.span(), ::testing::ElementsAre(-127, 127, 0, -1));
+  for (const float bad : {0.3F, 64.0F, -64.0F, std::numeric_limits<float>::quiet_NaN(),
+                          std::numeric_limits<float>::infinity()}) {
+    EXPECT_THROW(integer_weights(std::vector<float>{bad, 0.0F}, scales), Error) << bad;
   }
 }
 
@@ -285,15 +395,13 @@ TEST(InputGradients, MayOverwriteTheCurrentsGradient) {
 }
 
 /// The rows of all blocks, put together.
-Buffer<float> rows_of(const BranchPlan& plan, const SpikeTrain& spikes,
-                      const BreakEven& break_even) {
+Buffer<float> rows_of(const BranchPlan& plan, const SpikeTrain& spikes, const BreakEven& break_even,
+                      const PreparedWeights& prepared) {
   Synapse synapse(plan);
   synapse.set_break_even(break_even);
   const Signal input(spikes);
   EXPECT_TRUE(synapse.makes_rows(input));
-  const Buffer<float> weights = numbers(plan.weights, 1);
   const MapShape& map = plan.output;
-  const PreparedWeights prepared(weights.data());
   const auto rows = synapse.rows(input, prepared);
   const int64_t width = synapse.block_channels();
   std::vector<float> scratch(map.width * width);
@@ -318,13 +426,19 @@ TEST_P(SynapsePaths, RowsAreTheBitsOfWholeFrames) {
     EXPECT_FALSE(Synapse(GetParam()).makes_rows(SpikeTrain(1, 1, GetParam().source)));
     return;
   }
+  const Buffer<float> weights = numbers(GetParam().weights, 1);
+  const ScaledWeights scaled(GetParam());
   for (const int64_t steps : {1, 4, 12}) {
     const SpikeTrain spikes = spikes_of_rising_density(GetParam().source, 12, steps);
     for (const BreakEven& break_even : {kAlwaysWalk, BreakEven{}, kAlwaysDense}) {
       const Results frames = run(GetParam(), spikes, break_even);
-      const Buffer<float> rows = rows_of(GetParam(), spikes, break_even);
+      const PreparedWeights prepared(weights.data());
+      const Buffer<float> rows = rows_of(GetParam(), spikes, break_even, prepared);
       EXPECT_TRUE(std::ranges::equal(rows, frames.current)) << steps << " steps";
     }
+    const PreparedWeights int8(scaled.weights.span(), scaled.scales);
+    EXPECT_TRUE(std::ranges::equal(rows_of(GetParam(), spikes, {}, int8),
+                                   integer_currents(GetParam(), spikes)));
   }
 }
 

@@ -31,7 +31,7 @@ panels.push({
     if (isNumber(all.measured_ratio)) cards.push(["Energy against an ANN", ...lessParts(all.measured_ratio), `ANN / SNN = ${significant(all.measured_ratio)}, from the operations counted`]);
     if (isNumber(all.paper_ratio)) cards.push(["The same, paper's form", ...lessParts(all.paper_ratio), `ANN / SNN = ${significant(all.paper_ratio)}, FLOPs × spike rate, as in the paper's Table 3`]);
     if (isNumber(all.truenorth)) cards.push(["TrueNorth-normalised", significant(all.truenorth), "", "1: the paper's conversion, 1000 steps"]);
-    cards.push(["Energy per operation", `${significant(prices.mac_pj, 2)} / ${significant(prices.accumulate_pj, 2)}`, "pJ", `multiply-add / add, ${prices.name}`]);
+    cards.push(["Energy per operation", `${significant(prices.mac_pj, 2)} / ${significant(prices.accumulate_pj, 2)}`, "pJ", `multiply-add / add, ${prices.name}${stages.some((stage) => stage.int8) ? `; ${significant(prices.int8_accumulate_pj, 2)} pJ per add of int8` : ""}`]);
     if (isNumber(timeOfAllSteps(run))) {
       cards.push(["This machine", significant(timeOfAllSteps(run)), "ms",
         `per sample, ${cpu.threads} threads${isNumber(cpu.joules_per_image) ? `, ${energy(1e12 * cpu.joules_per_image)}` : ""}`]);

@@ -42,4 +42,4 @@ panels.push(attackPanel("event-noise", "Accuracy against noise",
 panels.push(attackPanel("attack", "Accuracy under attack",
   "Each pixel changes by at most ε in the direction that increases the loss; PGD takes several steps.",
   [["fgsm", "FGSM"], ["pgd", "PGD"]], "ε (in 1/255)",
-  { instead: (run) => run.robustness?.no_gradient_attacks && `Not defined for event recordings: ${run.robustness.no_gradient_attacks}.` }));
+  { instead: (run) => run.robustness?.no_gradient_attacks && `Not defined${run.robustness.events ? " for event recordings" : ""}: ${run.robustness.no_gradient_attacks}.` }));

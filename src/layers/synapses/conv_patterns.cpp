@@ -43,13 +43,21 @@ int64_t ConvPatterns::frames_together() const {
   return std::max<int64_t>(1, kPixels / map_.source.pixels());
 }
 
-class ConvPatterns::Rows final : public FrameRows {
+namespace {
+
+/// Looks up sums of one kind of numbers.
+template <typename Number>
+class PatternRows final : public FrameRows {
  public:
-  Rows(const kernels::PatternConvolution& convolution, const SpikeTrain& input, int64_t first,
-       int64_t count, const float* table)
+  using RowKernel = void(const kernels::PatternConvolution&, const uint8_t*, const Number*,
+                         const kernels::RowOutput&);
+
+  PatternRows(const kernels::PatternConvolution& convolution, const SpikeTrain& input,
+              int64_t first, int64_t count, RowKernel* kernel, const Number* table)
       : convolution_(convolution),
         input_(input),
         first_(first),
+        kernel_(kernel),
         table_(table),
         patterns_(count * convolution.frame_patterns()) {}
 
@@ -64,24 +72,47 @@ class ConvPatterns::Rows final : public FrameRows {
 
   void write(int64_t frame, int64_t block, int64_t y,
              const kernels::RowOutput& output) const override {
-    kernels::kernels().pattern_conv_row(convolution_,
-                                        patterns_.data() +
-                                            (frame - first_) * convolution_.frame_patterns() +
-                                            y * convolution_.pattern_row(),
-                                        table_ + block * convolution_.block_table(), output);
+    kernel_(convolution_,
+            patterns_.data() + (frame - first_) * convolution_.frame_patterns() +
+                y * convolution_.pattern_row(),
+            table_ + block * convolution_.block_table(), output);
   }
 
  private:
   kernels::PatternConvolution convolution_;
   const SpikeTrain& input_;
   int64_t first_;
-  const float* table_;
+  RowKernel* kernel_;
+  const Number* table_;
   Buffer<uint8_t> patterns_;
 };
 
+}  // namespace
+
 std::unique_ptr<FrameRows> ConvPatterns::rows(const SpikeTrain& input, int64_t first, int64_t count,
                                               const WayWeights& weights) const {
-  return std::make_unique<Rows>(shape(input.planes()), input, first, count, weights.packed);
+  return std::make_unique<PatternRows<float>>(shape(input.planes()), input, first, count,
+                                              kernels::kernels().pattern_conv_row, weights.packed);
+}
+
+bool ConvPatternsInt8::does(SynapseOperation operation, InputKind input) const {
+  return ConvPatterns::does(operation, input) &&
+         kernels::suits_integer_table(map_.source.channels, input.largest_value);
+}
+
+Buffer<int16_t> ConvPatternsInt8::pack_integers(const int8_t* weights,
+                                                const std::vector<float>& plane_weights) const {
+  const kernels::PatternConvolution convolution = shape(std::ssize(plane_weights));
+  Buffer<int16_t> table(convolution.table_size());
+  kernels::fill_integer_table(convolution, weights, plane_weights, table.data());
+  return table;
+}
+
+std::unique_ptr<FrameRows> ConvPatternsInt8::rows(const SpikeTrain& input, int64_t first,
+                                                  int64_t count, const WayWeights& weights) const {
+  return std::make_unique<PatternRows<int16_t>>(shape(input.planes()), input, first, count,
+                                                kernels::kernels().integer.pattern_row,
+                                                weights.packed_integers);
 }
 
 void ConvPatterns::forward(const Signal& input, std::span<const int64_t> frames,

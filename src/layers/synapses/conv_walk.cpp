@@ -30,9 +30,9 @@ kernels::SpikePlane plane_of(const SpikeTrain& spikes, int64_t plane, int64_t fi
 }  // namespace
 
 ConvWalk::ConvWalk(const BranchPlan& plan)
-    : output_(plan.output),
-      shape_{pool_of(plan), plan.output.channels,
-             kernels::kernels().channels_per_block(plan.output.channels), plan.geometry} {}
+    : shape_{pool_of(plan), plan.output.channels,
+             kernels::kernels().channels_per_block(plan.output.channels), plan.geometry},
+      output_(plan.output) {}
 
 double ConvWalk::cost(SynapseOperation operation, double density,
                       const BreakEven& break_even) const {
@@ -54,11 +54,12 @@ Buffer<float> ConvWalk::pack(const float* weights,
   return packed;
 }
 
-class ConvWalk::Rows final : public FrameRows {
+/// The spikes of some frames, as the columns of each output row see them.
+class ConvWalk::Lists : public FrameRows {
  public:
-  Rows(const kernels::SpikeConvolution& shape, const SpikeTrain& input, int64_t first,
-       int64_t count, const float* packed_weights)
-      : shape_(shape), input_(input), first_(first), count_(count), weights_(packed_weights) {
+  Lists(const kernels::SpikeConvolution& shape, const SpikeTrain& input, int64_t first,
+        int64_t count)
+      : shape_(shape), input_(input), first_(first), count_(count) {
     first_entry_.reserve(static_cast<std::size_t>(input.planes() * count + 1));
     first_entry_.push_back(0);
     for (int64_t p = 0; p < input.planes(); ++p) {
@@ -84,21 +85,19 @@ class ConvWalk::Rows final : public FrameRows {
     }
   }
 
-  void write(int64_t frame, int64_t block, int64_t y,
-             const kernels::RowOutput& output) const override {
+ protected:
+  /// Calls visit(starts, entries, factor, accumulate) for the lists of every plane that an output
+  /// row sees.
+  template <typename Visit>
+  void for_each_plane(int64_t frame, int64_t y, const Visit& visit) const {
     for (int64_t p = 0; p < input_.planes(); ++p) {
       const int64_t at = place(p, frame);
-      kernels::kernels().spike_conv_row(
-          shape_,
-          {.starts =
-               starts_.data() + at * kernels::column_starts(shape_) + y * shape_.map.pooled().width,
-           .entries = entries_.data() + first_entry_[at],
-           .block_weights = weights_ + block * shape_.block_weights(),
-           .factor = input_.plane_weights()[p] * shape_.map.scale(),
-           .accumulate = p > 0},
-          output);
+      visit(starts_.data() + at * kernels::column_starts(shape_) + y * shape_.map.pooled().width,
+            entries_.data() + first_entry_[at], input_.plane_weights()[p] * shape_.map.scale(),
+            p > 0);
     }
   }
+  const kernels::SpikeConvolution& shape() const { return shape_; }
 
  private:
   const SpikeWord* words(int64_t plane, int64_t frame) const {
@@ -110,15 +109,68 @@ class ConvWalk::Rows final : public FrameRows {
   const SpikeTrain& input_;
   int64_t first_;
   int64_t count_;
-  const float* weights_;
   std::vector<int64_t> first_entry_;  // [plane, frame]
   Buffer<int32_t> starts_;            // [plane, frame, output row and input column]
   Buffer<int32_t> entries_;
 };
 
+class ConvWalk::Rows final : public Lists {
+ public:
+  Rows(const kernels::SpikeConvolution& shape, const SpikeTrain& input, int64_t first,
+       int64_t count, const float* packed_weights)
+      : Lists(shape, input, first, count), weights_(packed_weights) {}
+
+  void write(int64_t frame, int64_t block, int64_t y,
+             const kernels::RowOutput& output) const override {
+    const float* of_block = weights_ + block * shape().block_weights();
+    for_each_plane(
+        frame, y,
+        [&](const int32_t* starts, const int32_t* entries, float factor, bool accumulate) {
+          kernels::kernels().spike_conv_row(
+              shape(), {starts, entries, of_block, factor, accumulate}, output);
+        });
+  }
+
+ private:
+  const float* weights_;
+};
+
 std::unique_ptr<FrameRows> ConvWalk::rows(const SpikeTrain& input, int64_t first, int64_t count,
                                           const WayWeights& weights) const {
   return std::make_unique<Rows>(shape_, input, first, count, weights.packed);
+}
+
+Buffer<int16_t> ConvWalkInt8::pack_integers(const int8_t* weights,
+                                            const std::vector<float>& /*plane_weights*/) const {
+  Buffer<int16_t> words(shape_.blocks() * kernels::integer_block_words(shape_));
+  kernels::pack_integer_weights(shape_, weights, words.data());
+  return words;
+}
+
+class ConvWalkInt8::Rows final : public Lists {
+ public:
+  Rows(const kernels::SpikeConvolution& shape, const SpikeTrain& input, int64_t first,
+       int64_t count, const int16_t* words)
+      : Lists(shape, input, first, count), words_(words) {}
+
+  void write(int64_t frame, int64_t block, int64_t y,
+             const kernels::RowOutput& output) const override {
+    const int16_t* of_block = words_ + block * kernels::integer_block_words(shape());
+    for_each_plane(
+        frame, y,
+        [&](const int32_t* starts, const int32_t* entries, float factor, bool accumulate) {
+          kernels::kernels().integer.conv_row(
+              shape(), {starts, entries, of_block, factor, accumulate}, output);
+        });
+  }
+
+ private:
+  const int16_t* words_;
+};
+
+std::unique_ptr<FrameRows> ConvWalkInt8::rows(const SpikeTrain& input, int64_t first, int64_t count,
+                                              const WayWeights& weights) const {
+  return std::make_unique<Rows>(shape_, input, first, count, weights.packed_integers);
 }
 
 void ConvWalk::forward(const Signal& input, std::span<const int64_t> frames,

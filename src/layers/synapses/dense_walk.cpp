@@ -32,10 +32,13 @@ Buffer<float> column_blocks(const float* values, int64_t rows, int64_t columns, 
 }  // namespace
 
 DenseWalk::DenseWalk(const BranchPlan& plan)
-    : map_(pool_of(plan)),
-      inputs_(plan.input.size()),
+    : DenseWalk(plan, kernels::kernels().columns_per_block(plan.output.channels)) {}
+
+DenseWalk::DenseWalk(const BranchPlan& plan, int64_t block)
+    : inputs_(plan.input.size()),
       outputs_(plan.output.channels),
-      block_(kernels::kernels().columns_per_block(outputs_)) {}
+      block_(block),
+      map_(pool_of(plan)) {}
 
 Buffer<float> DenseWalk::pack(const float* weights,
                               const std::vector<float>& /*plane_weights*/) const {
@@ -47,14 +50,14 @@ void DenseWalk::forward(const Signal& input, std::span<const int64_t> frames,
   const int64_t together = std::max<int64_t>(1, kListedTogether / map_.source.size());
   for_each_run(frames, [&](int64_t begin, int64_t end) {
     for (int64_t first = begin; first < end; first += together) {
-      forward_group(std::get<SpikeTrain>(input), first, std::min(together, end - first),
-                    weights.packed, place.frame(first));
+      forward_group(std::get<SpikeTrain>(input), first, std::min(together, end - first), weights,
+                    place.frame(first));
     }
   });
 }
 
 void DenseWalk::forward_group(const SpikeTrain& input, int64_t first, int64_t count,
-                              const float* table, float* current) const {
+                              const WayWeights& weights, float* current) const {
   Buffer<int32_t> starts(count + 1);
   for (int64_t p = 0; p < input.planes(); ++p) {
     const SpikeWord* plane = input.frame(p, 0, 0) + first * input.words_per_frame();
@@ -69,16 +72,48 @@ void DenseWalk::forward_group(const SpikeTrain& input, int64_t first, int64_t co
     });
     // Parallel over blocks of columns, not frames, so that a block of the weights stays in cache.
     parallel_for((outputs_ + block_ - 1) / block_, [&](int64_t block) {
-      kernels::kernels().sum_rows({starts.data(), entries.data()}, count,
-                                  {.table = table + block * inputs_ * block_,
-                                   .width = block_,
-                                   .columns = std::min(block_, outputs_ - block * block_),
-                                   .factor = input.plane_weights()[p] * map_.scale(),
-                                   .accumulate = p > 0,
-                                   .out = current + block * block_,
-                                   .out_stride = outputs_});
+      sum_block({.lists = {starts.data(), entries.data()},
+                 .count = count,
+                 .factor = input.plane_weights()[p] * map_.scale(),
+                 .accumulate = p > 0,
+                 .current = current},
+                block, weights);
     });
   }
+}
+
+void DenseWalk::sum_block(const ListedSums& sums, int64_t block, const WayWeights& weights) const {
+  kernels::kernels().sum_rows(sums.lists, sums.count,
+                              {.table = weights.packed + block * inputs_ * block_,
+                               .width = block_,
+                               .columns = std::min(block_, outputs_ - block * block_),
+                               .factor = sums.factor,
+                               .accumulate = sums.accumulate,
+                               .out = sums.current + block * block_,
+                               .out_stride = outputs_});
+}
+
+DenseWalkInt8::DenseWalkInt8(const BranchPlan& plan)
+    : DenseWalk(plan, kernels::kernels().integer_columns_per_block(plan.output.channels)) {}
+
+Buffer<int16_t> DenseWalkInt8::pack_integers(const int8_t* weights,
+                                             const std::vector<float>& /*plane_weights*/) const {
+  Buffer<int16_t> words((outputs_ + block_ - 1) / block_ * inputs_ * block_ / 2);
+  kernels::pack_integer_rows(weights, inputs_, outputs_, block_, words.data());
+  return words;
+}
+
+void DenseWalkInt8::sum_block(const ListedSums& sums, int64_t block,
+                              const WayWeights& weights) const {
+  kernels::kernels().integer.sum_rows(
+      sums.lists, sums.count,
+      {.table = weights.packed_integers + block * inputs_ * block_ / 2,
+       .width = block_,
+       .columns = std::min(block_, outputs_ - block * block_),
+       .factor = sums.factor,
+       .accumulate = sums.accumulate,
+       .out = sums.current + block * block_,
+       .out_stride = outputs_});
 }
 
 void DenseWalk::weight_gradient(const Signal& signal, const float* current_gradient,

@@ -1,5 +1,6 @@
 #pragma once
 
+#include "kernels/spike_matmul.h"
 #include "kernels/unpack.h"
 #include "layers/synapses/way.h"
 
@@ -7,7 +8,7 @@ namespace bntt {
 
 /// Fully connected synapse of spikes, which select the rows to be summed in the forward pass and
 /// for the weight gradient. Inputs are the pooled map flattened as [y, x, channel].
-class DenseWalk final : public SynapseWay {
+class DenseWalk : public SynapseWay {
  public:
   explicit DenseWalk(const BranchPlan& plan);
   static bool suits(const BranchPlan& /*plan*/) { return true; }
@@ -30,15 +31,50 @@ class DenseWalk final : public SynapseWay {
   void weight_gradient(const Signal& signal, const float* current_gradient,
                        float* weight_gradient) const override;
 
- private:
-  /// Processes frames [first, first + count), whose spikes are listed together.
-  void forward_group(const SpikeTrain& input, int64_t first, int64_t count, const float* table,
-                     float* current) const;
+ protected:
+  DenseWalk(const BranchPlan& plan, int64_t block);
 
-  kernels::PooledMap map_;
+  /// The weight rows that each of `count` lists selects, summed and times `factor`.
+  struct ListedSums {
+    kernels::SpikeLists lists;
+    int64_t count = 0;
+    float factor = 1.0F;
+    bool accumulate = false;
+    float* current = nullptr;  // [list, output]
+  };
+  /// Of one block of columns.
+  virtual void sum_block(const ListedSums& sums, int64_t block, const WayWeights& weights) const;
+
   int64_t inputs_;
   int64_t outputs_;
   int64_t block_;  // columns whose sums stay in registers
+
+ private:
+  /// Frames [first, first + count), whose spikes are listed together.
+  void forward_group(const SpikeTrain& input, int64_t first, int64_t count,
+                     const WayWeights& weights, float* current) const;
+
+  kernels::PooledMap map_;
+};
+
+/// The same with weights of int8.
+class DenseWalkInt8 final : public DenseWalk {
+ public:
+  explicit DenseWalkInt8(const BranchPlan& plan);
+
+  const char* name() const override { return "walk-int8"; }
+  Arithmetic arithmetic() const override { return Arithmetic::int8; }
+  bool does(SynapseOperation operation, InputKind input) const override {
+    return operation == SynapseOperation::forward && input.spikes();
+  }
+  /// Three operations for what takes four in fp32.
+  double work_share(InputKind /*input*/, double density) const override { return 0.75 * density; }
+
+  Buffer<int16_t> pack_integers(const int8_t* weights,
+                                const std::vector<float>& plane_weights) const override;
+
+ private:
+  void sum_block(const ListedSums& sums, int64_t block, const WayWeights& weights) const override;
 };
 
 }  // namespace bntt

@@ -64,9 +64,12 @@ const SynapseWay& Synapse::way_for(SynapseOperation operation, InputKind input, 
                                    Arithmetic arithmetic) const {
   const SynapseWay* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
+  // bf16 is allowed beside fp32, int8 is asked for instead of it.
+  const auto serves = [&](Arithmetic own) {
+    return own == arithmetic || (own == Arithmetic::fp32 && arithmetic == Arithmetic::bf16);
+  };
   for (const auto& way : ways_) {
-    if (!way->does(operation, input)) continue;
-    if (way->arithmetic() == Arithmetic::bf16 && arithmetic != Arithmetic::bf16) continue;
+    if (!serves(way->arithmetic()) || !way->does(operation, input)) continue;
     const double cost = way->cost(operation, density, break_even_);
     if (best == nullptr || cost < least) {
       best = way.get();
@@ -100,7 +103,8 @@ void Synapse::forward(const Signal& input, const PreparedWeights& weights, float
   constexpr int64_t kFramesHandedOver = 32;
   const int64_t frames = stored_frames(input);
   const int64_t size = plan_.output.size();
-  const auto of_frames = ways_of_frames(input, arithmetic);
+  const auto of_frames =
+      ways_of_frames(input, weights.sums_integers(input) ? Arithmetic::int8 : arithmetic);
   const auto used = distinct(of_frames);
   std::vector<WayWeights> packed;
   int64_t together = 1;
@@ -148,7 +152,8 @@ class Synapse::Rows final : public CurrentRows {
   Rows(const Synapse& synapse, const Signal& input, const PreparedWeights& weights)
       : output_(synapse.plan_.output), block_(synapse.block_channels()) {
     const auto& spikes = std::get<SpikeTrain>(input);
-    const auto of_frames = synapse.ways_of_frames(input, Arithmetic::fp32);
+    const auto of_frames = synapse.ways_of_frames(
+        input, weights.sums_integers(input) ? Arithmetic::int8 : Arithmetic::fp32);
     makers_.resize(of_frames.size(), nullptr);
     for (const SynapseWay* way : distinct(of_frames)) {
       const auto frames = frames_of(way, 0, std::ssize(of_frames), of_frames);

@@ -40,7 +40,9 @@ class Synapse {
 
   std::vector<ParameterDeclaration> parameters() const;
   const SynapseWays& ways() const { return ways_; }
-  /// The cheapest way for this operation; bf16 ways only if `arithmetic` allows them.
+  const MapShape& output() const { return plan_.output; }
+  /// The cheapest way for this operation; bf16 ways only if `arithmetic` allows them, int8 ways
+  /// only if it is int8.
   const SynapseWay& way_for(SynapseOperation operation, InputKind input, double density,
                             Arithmetic arithmetic = Arithmetic::fp32) const;
 
@@ -48,7 +50,8 @@ class Synapse {
   void set_break_even(const BreakEven& break_even) { break_even_ = break_even; }
 
   /// current [stored step, batch, y, x, channel] = W · input. `written` is called once per frame.
-  /// If `current` is null, the callback is the only place that sees the values.
+  /// If `current` is null, the callback is the only place that sees the values. Where the weights
+  /// have scales and the input is spikes, the values are in units of the scales: whole numbers.
   void forward(const Signal& input, const PreparedWeights& weights, float* current,
                const FramesWritten& written, Arithmetic arithmetic = Arithmetic::fp32) const;
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <memory>
@@ -16,24 +17,37 @@ namespace bntt {
 
 enum class SynapseOperation { forward, weight_gradient, input_gradient };
 
-/// The number format of a dense way's products; sums are fp32.
-enum class Arithmetic { fp32, bf16 };
+/// The numbers that a way computes with.
+enum class Arithmetic {
+  fp32,
+  bf16,  ///< dense products of bf16, added in fp32
+  int8,  ///< sums of int8 weights, exact; currents are then in units of the weights' scales
+};
 
 /// The properties of a synapse's input that the choice of a way depends on.
 struct InputKind {
   int64_t planes = 0;  // of spikes; 0 for real values
+  /// Σ of the planes' |weights|; infinite unless all of them are whole numbers.
+  double largest_value = std::numeric_limits<double>::infinity();
 
   bool spikes() const { return planes > 0; }
   static InputKind of(const Signal& input) {
     const auto* spikes = std::get_if<SpikeTrain>(&input);
-    return {spikes == nullptr ? 0 : spikes->planes()};
+    if (spikes == nullptr) return {};
+    InputKind kind{.planes = spikes->planes(), .largest_value = 0.0};
+    for (const float weight : spikes->plane_weights()) {
+      const bool whole = weight == std::trunc(weight);
+      kind.largest_value += whole ? std::abs(weight) : std::numeric_limits<double>::infinity();
+    }
+    return kind;
   }
 };
 
 /// The weights of a synapse, plain and as packed by the way.
 struct WayWeights {
-  const float* plain = nullptr;   // [tap or pixel, in, out]
-  const float* packed = nullptr;  // null if the way packs nothing
+  const float* plain = nullptr;              // [tap or pixel, in, out]
+  const float* packed = nullptr;             // null if the way packs nothing
+  const int16_t* packed_integers = nullptr;  // for ways of int8
 };
 
 /// One way to compute a synapse. The ways of a synapse are kept in one list, the plain reference
@@ -45,7 +59,7 @@ class SynapseWay {
 
   virtual const char* name() const = 0;
   virtual bool does(SynapseOperation operation, InputKind input) const = 0;
-  /// Ways in bf16 are chosen only if the caller allows bf16.
+  /// Ways in bf16 and in int8 are chosen only for callers that ask for them.
   virtual Arithmetic arithmetic() const { return Arithmetic::fp32; }
 
   /// The time it takes at `density` spikes per position of the pooled input, relative to the
@@ -62,6 +76,11 @@ class SynapseWay {
   /// The weights in the layout that forward() and rows() read; empty if they read plain weights.
   virtual Buffer<float> pack(const float* /*weights*/,
                              const std::vector<float>& /*plane_weights*/) const {
+    return {};
+  }
+  /// The same for ways of int8, from whole numbers [tap or pixel, in, out].
+  virtual Buffer<int16_t> pack_integers(const int8_t* /*weights*/,
+                                        const std::vector<float>& /*plane_weights*/) const {
     return {};
   }
   virtual bool packs_plane_weights() const { return false; }

@@ -27,10 +27,10 @@ SynapseWays listed(const BranchPlan& plan) {
 SynapseWays make_ways(const BranchPlan& plan) {
   switch (plan.synapse) {
     case SynapseKind::conv:
-      return listed<ConvPatterns, ConvWalk, ConvWinogradBf16, ConvWinograd, ConvDirect,
-                    ConvReference>(plan);
+      return listed<ConvPatternsInt8, ConvPatterns, ConvWalkInt8, ConvWalk, ConvWinogradBf16,
+                    ConvWinograd, ConvDirect, ConvReference>(plan);
     case SynapseKind::dense:
-      return listed<DenseWalk, DenseBf16, DenseMatmul, DenseReference>(plan);
+      return listed<DenseWalkInt8, DenseWalk, DenseBf16, DenseMatmul, DenseReference>(plan);
     case SynapseKind::identity:
       break;
   }
