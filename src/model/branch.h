@@ -27,6 +27,10 @@ struct ForwardOptions {
   Keep keep = Keep::everything;
 };
 
+/// Steps of a window at which the synapses of a stage rest: [step]; empty: they always work.
+using RestingSteps = std::vector<bool>;
+RestingFrames frames_of(const RestingSteps& resting, int64_t batch);
+
 /// Synapse → norm over a window of steps: from the input to a current x, and the affine map that
 /// makes y of it. y itself is made where it is needed.
 class Branch {
@@ -57,9 +61,9 @@ class Branch {
     Buffer<float> own;
   };
   /// A window in evaluation form. A constant current is put to `constant_current`, or taken from
-  /// there.
-  Evaluated evaluate(const Signal& input, int64_t first, const BranchNumbers& numbers,
-                     Buffer<float>& constant_current) const;
+  /// there. At rest the affine map is 0, and the synapse makes no current.
+  Evaluated evaluate(const Signal& input, int64_t first, const RestingSteps& resting,
+                     const BranchNumbers& numbers, Buffer<float>& constant_current) const;
 
   struct Gradients {
     std::span<Parameter> synapse;
@@ -79,6 +83,7 @@ class Branch {
     bool halves = false;  // rounded to bf16 and kept as such, instead of floats
     bool moments = false;
     Arithmetic arithmetic = Arithmetic::fp32;
+    RestingFrames resting = {};
   };
   struct Written {
     Buffer<float> current;

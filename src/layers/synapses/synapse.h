@@ -17,6 +17,10 @@ class PreparedWeights;
 /// they are still in its cache. It may change them.
 using FramesWritten = std::function<void(int64_t first, int64_t end, float* currents)>;
 
+/// Frames at which a synapse rests, so that nobody wants its currents: [frame]; empty: it always
+/// works.
+using RestingFrames = std::vector<bool>;
+
 /// Some channels of one row of a frame: [x, channel], pixels `stride` floats apart.
 struct RowView {
   const float* values = nullptr;
@@ -48,14 +52,18 @@ class Synapse {
   void set_break_even(const BreakEven& break_even) { break_even_ = break_even; }
 
   /// current [stored step, batch, y, x, channel] = W · input. `written` is called once per frame.
-  /// If `current` is null, the callback is the only place that sees the values.
+  /// If `current` is null, the callback is the only place that sees the values; it may be empty
+  /// otherwise. Frames at rest are not computed: their currents are 0.
   void forward(const Signal& input, const PreparedWeights& weights, float* current,
-               const FramesWritten& written, Arithmetic arithmetic = Arithmetic::fp32) const;
+               const FramesWritten& written, Arithmetic arithmetic = Arithmetic::fp32,
+               const RestingFrames& resting = {}) const;
 
   /// Whether rows() is there for this input.
   bool makes_rows(const Signal& input) const;
-  /// The currents of forward() row by row, for those who need not keep them.
-  std::unique_ptr<CurrentRows> rows(const Signal& input, const PreparedWeights& weights) const;
+  /// The currents of forward() row by row, for those who need not keep them. Frames at rest have no
+  /// rows.
+  std::unique_ptr<CurrentRows> rows(const Signal& input, const PreparedWeights& weights,
+                                    const RestingFrames& resting = {}) const;
   /// Channels of a block of rows().
   int64_t block_channels() const;
 
@@ -70,9 +78,10 @@ class Synapse {
 
  private:
   class Rows;
-  /// The way of every stored frame. Each frame by its own density: what an image gets cannot depend
-  /// on the others of its batch.
-  std::vector<const SynapseWay*> ways_of_frames(const Signal& input, Arithmetic arithmetic) const;
+  /// The way of every stored frame; null where it rests. Each frame by its own density: what an
+  /// image gets cannot depend on the others of its batch.
+  std::vector<const SynapseWay*> ways_of_frames(const Signal& input, Arithmetic arithmetic,
+                                                const RestingFrames& resting) const;
 
   BranchPlan plan_;
   SynapseWays ways_;
