@@ -1,42 +1,13 @@
 #pragma once
 
-#include <functional>
 #include <vector>
 
+#include "analyse/batch_inference.h"
 #include "analyse/run.h"
-#include "analyse/synapse_work.h"
 #include "bntt/network.h"
 #include "train/evaluate.h"
 
 namespace bntt {
-
-enum class SampleExit {
-  none,
-  confidence,  ///< the largest softmax probability
-  margin,      ///< its distance from the second largest
-};
-
-struct InferenceOptions {
-  int64_t steps = 0;  ///< of the run, for every image; 0: all
-  /// An image is done as soon as its measure reaches the limit, judged by the softmax of its
-  /// voltage divided by the steps taken so far; it leaves the batch.
-  SampleExit sample_exit = SampleExit::none;
-  double limit = 1.0;
-  StepWindows windows;                           ///< steps at which synapses work; empty: always
-  bool count_work = false;                       ///< fill `work`; its time is not part of `seconds`
-  bool keep_probabilities = false;               ///< fill `probabilities`
-  bool keep_trajectory = false;                  ///< fill `trajectory`; needs one window per step
-  std::function<bool(int64_t images)> progress;  ///< a true answer stops
-};
-
-/// What each image would answer if it were stopped at a step: [image, step − first].
-struct Trajectory {
-  int64_t first_step = 1;  ///< the first step at which the readout has seen something
-  int64_t steps = 0;       ///< kept per image
-  std::vector<int32_t> predictions;
-  std::vector<float> confidence;
-  std::vector<float> margin;
-};
 
 struct Inference {
   LossSums sums;
