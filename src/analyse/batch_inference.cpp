@@ -8,6 +8,7 @@
 
 #include "base/check.h"
 #include "base/threads.h"
+#include "model/step_work.h"
 #include "model/stopping.h"
 
 namespace bntt {
@@ -166,9 +167,7 @@ int64_t BatchInference::images_together(int64_t images) const {
   constexpr int64_t kFewest = 16;
   constexpr int64_t kMost = 64;
   if (active_steps_ <= steps_per_window()) return images;
-  int64_t neurons = 1;
-  for (const StagePlan& plan : network_.stages()) neurons += plan.output.size();
-  const int64_t together = std::clamp(kCachedFloats / neurons, kFewest, kMost);
+  const int64_t together = std::clamp(kCachedFloats / neurons_of(network_), kFewest, kMost);
   // As many groups for every thread.
   const int64_t rounds = (images + together * threads() - 1) / (together * threads());
   return images < threads() ? images : (images + rounds * threads() - 1) / (rounds * threads());
@@ -196,8 +195,10 @@ BatchAnswers BatchInference::run(const Batch& batch) {
     return run_group(batch, first, std::min(together, batch.size() - first), activities[i],
                      answers);
   };
-  // A step of few images is too little work to share among threads: each takes groups of its own.
-  if (step_by_step() && groups > 1 && !options_.count_work) {
+  // Where windows are single steps, each thread takes groups of its own, rather than all of them a
+  // part of every stage of every step. The loops inside then run on that thread alone.
+  const bool apart = groups > 1 || !step_feeds_all_threads(network_, batch.size());
+  if (step_by_step() && apart && !options_.count_work) {
     parallel_for(groups, [&](int64_t i) { run_one(i); });
   } else {
     for (int64_t i = 0; i < groups; ++i) counting += run_one(i);

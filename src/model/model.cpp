@@ -13,6 +13,7 @@
 #include "model/model_file.h"
 #include "model/old_files.h"
 #include "model/run_paths.h"
+#include "model/step_work.h"
 #include "model/stopping.h"
 
 namespace bntt {
@@ -199,10 +200,10 @@ std::vector<Prediction> Model::predict(const Batch& batch, const PredictOptions&
   const bool alone = options.exit_confidence || options.count_spikes;
   const int64_t steps = active_steps_until(network().spec(), options.steps);
   const int64_t window = std::min(steps, kStepsPerWindow);
-  // A step of one image is too little work to share among threads: where there are enough images,
-  // each thread takes its own.
+  // Each thread takes images of its own where there are enough of them, or where a step of one is
+  // too little work to share.
   constexpr int64_t kImagesPerThread = 4;
-  const bool apart = alone && threads() > 1 && batch.size() >= threads();
+  const bool apart = alone && (batch.size() >= threads() || !step_feeds_all_threads(network(), 1));
   const int64_t together = apart   ? kImagesPerThread * threads()
                            : alone ? 1
                                    : images_per_batch(network(), window);
