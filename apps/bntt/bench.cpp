@@ -26,6 +26,7 @@ struct BenchArguments {
   int threads = 0;
   std::string precision = "mixed";
   bool scaling = false;
+  double windows = 0.0;
   bool json = false;
   std::string break_even = "formula";
 };
@@ -61,6 +62,7 @@ int run_bench(const BenchArguments& arguments, bench::Kind kind) {
                          .precision = precision_named(arguments.precision),
                          .repeats = arguments.repeats,
                          .scaling = arguments.scaling,
+                         .rules_share = arguments.windows,
                          .own_program = std::filesystem::read_symlink("/proc/self/exe")};
   if (arguments.against == "torch") options.torch_program = torch_program(options.own_program);
   if (!arguments.json) {
@@ -150,6 +152,14 @@ void add_kind(CLI::App& bench_command, Action& action, bench::Kind kind,
   auto arguments = std::make_shared<BenchArguments>();
   arguments->batches = std::move(batches);
   add_workload_options(*command, *arguments);
+  if (kind == bench::Kind::infer) {
+    command
+        ->add_option(
+            "--windows", arguments->windows,
+            "also with synapses that work at this share of the steps, and with images that "
+            "leave after it on average")
+        ->check(CLI::Range(0.01, 1.0));
+  }
   command->footer("Example:\n  " + example);
   command->callback(
       [arguments, kind, &action] { action = [=] { return run_bench(*arguments, kind); }; });

@@ -45,11 +45,24 @@ Json rate_json(const std::optional<Timing>& timing) {
   return timing ? Json(timing->best_rate()) : Json();
 }
 
+Json rule_json(const bench::RuleResult& rule, const Timing& whole) {
+  return {{"rule", name_of(rule.rule)},
+          {"work", rule.work},
+          {"images_per_second", rule.ours.best_rate()},
+          {"seconds", rule.ours.seconds},
+          {"time_of_all_steps", rule.ours.best_seconds() / whole.best_seconds()},
+          {"time_of_expected", rule.ours.best_seconds() / rule.expected_seconds}};
+}
+
 Json result_json(const Result& result, const bench::Machine& machine) {
   Json stages = Json::array();
   for (const StageCost& stage : result.stages) stages.push_back(stage_json(stage, machine));
   const auto& fp32 = result.torch_fp32;
   const auto& bf16 = result.torch_bf16;
+  Json rules = Json::array();
+  for (const bench::RuleResult& rule : result.rules) {
+    rules.push_back(rule_json(rule, result.ours));
+  }
   return {{"what", name_of(result.kind)},
           {"density", result.density},
           {"batch", result.batch},
@@ -67,6 +80,7 @@ Json result_json(const Result& result, const bench::Machine& machine) {
           {"torch_bf16_variant", bf16 ? Json(bf16->variant) : Json()},
           {"wanted_density", result.wanted_density},
           {"seconds", result.ours.seconds},
+          {"rules", rules},
           {"stages", stages}};
 }
 
@@ -94,6 +108,20 @@ void print_torch(const Result& result, const char* precision, const std::optiona
             static_cast<double>(result.ours.peak_memory_bytes));
   } else if (!why_none.empty()) {
     fmt::print("  LibTorch {}: not measured, {}\n", precision, why_none);
+  }
+}
+
+void print_rules(const Result& result) {
+  for (const bench::RuleResult& rule : result.rules) {
+    const double seconds = rule.ours.best_seconds();
+    fmt::print("  {}, {:.0f} % of {}: {}, {:.2f} times the time of all steps, {:.2f} times {}\n",
+               name_of(rule.rule), 100.0 * rule.work,
+               rule.rule == bench::Rule::windows ? "the synapses' work" : "the steps",
+               speed_text(result, rule.ours), seconds / result.ours.best_seconds(),
+               seconds / rule.expected_seconds,
+               rule.rule == bench::Rule::windows
+                   ? "that of neurons, encoder and the share of synapses that is left"
+                   : "that share of it");
   }
 }
 
@@ -176,6 +204,7 @@ void print_report(const bench::Report& report) {
                memory_text(result.ours.peak_memory_bytes));
     print_torch(result, "fp32", result.torch_fp32, "");
     print_torch(result, "bf16", result.torch_bf16, result.no_bf16);
+    print_rules(result);
     print_stages(result, report.machine);
   }
   print_scaling(report.scaling);

@@ -21,7 +21,10 @@ struct Options {
   int64_t threads = 1;
   Precision precision = Precision::fp32;  ///< of our training
   int64_t repeats = 3;
-  bool scaling = false;               ///< also with one thread, twice the steps, twice the batch
+  bool scaling = false;  ///< also with one thread, twice the steps, twice the batch
+  /// Of inference, also with windows of this share of the steps, and with images that leave after
+  /// it on average; 0: without them.
+  double rules_share = 0.0;
   std::filesystem::path own_program;  ///< runs OurEngine for the arguments "bench worker JOB"
   std::filesystem::path
       torch_program;  ///< runs LibTorch for the argument JOB; empty: no comparison
@@ -40,6 +43,16 @@ struct Timing {
   double median_rate() const;
 };
 
+/// Inference that leaves steps out, measured in turn with the whole.
+struct RuleResult {
+  Rule rule = Rule::windows;
+  double work = 1.0;  ///< share of the steps at which synapses work, or that images take
+  Timing ours;
+  /// Neurons, encoder and the share of the synapses' time that is left, stage by stage; where
+  /// images leave, the share of all of it.
+  double expected_seconds = 0.0;
+};
+
 struct Result {
   Kind kind = Kind::train;
   double wanted_density = 0.0;
@@ -53,6 +66,7 @@ struct Result {
   std::string no_bf16;  ///< why there is none
   /// Of the fastest repeat, with what lies outside the stages: together ours.best_seconds().
   std::vector<StageCost> stages;
+  std::vector<RuleResult> rules;
 };
 
 struct Report {
