@@ -28,6 +28,7 @@ struct BenchArguments {
   std::string precision = "mixed";
   bool scaling = false;
   bool int8 = false;
+  double windows = 0.0;
   bool json = false;
   std::string break_even = "formula";
 };
@@ -65,6 +66,7 @@ int run_bench(const BenchArguments& arguments, bench::Kind kind) {
                          .repeats = arguments.repeats,
                          .int8 = arguments.int8,
                          .scaling = arguments.scaling,
+                         .rules_share = arguments.windows,
                          .own_program = std::filesystem::read_symlink("/proc/self/exe")};
   if (arguments.against == "torch") options.torch_program = torch_program(options.own_program);
   if (!arguments.json) {
@@ -182,6 +184,12 @@ void add_kind(CLI::App& bench_command, Action& action, bench::Kind kind,
   if (kind == bench::Kind::infer) {
     command->add_flag("--int8", arguments->int8,
                       "time the same network with int8 weights, in turn with fp32");
+    command
+        ->add_option(
+            "--windows", arguments->windows,
+            "also time windows in which synapses work at this share of the steps, and images that "
+            "exit after it on average")
+        ->check(CLI::Range(0.01, 1.0));
   }
   command->footer("Example:\n  " + example);
   command->callback(

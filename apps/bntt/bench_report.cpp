@@ -49,12 +49,25 @@ double processor_seconds_per_image(const Timing& timing) {
   return timing.best_processor_seconds() / static_cast<double>(timing.images);
 }
 
+Json rule_json(const bench::RuleResult& rule, const Timing& whole) {
+  return {{"rule", name_of(rule.rule)},
+          {"work", rule.work},
+          {"images_per_second", rule.ours.best_rate()},
+          {"seconds", rule.ours.seconds},
+          {"time_of_all_steps", rule.ours.best_seconds() / whole.best_seconds()},
+          {"time_of_expected", rule.ours.best_seconds() / rule.expected_seconds}};
+}
+
 Json result_json(const Result& result, const bench::Machine& machine) {
   Json stages = Json::array();
   for (const StageCost& stage : result.stages) stages.push_back(stage_json(stage, machine));
   const auto& fp32 = result.torch_fp32;
   const auto& bf16 = result.torch_bf16;
   const auto& int8 = result.int8;
+  Json rules = Json::array();
+  for (const bench::RuleResult& rule : result.rules) {
+    rules.push_back(rule_json(rule, result.ours));
+  }
   return {{"what", name_of(result.kind)},
           {"density", result.density},
           {"batch", result.batch},
@@ -80,6 +93,7 @@ Json result_json(const Result& result, const bench::Machine& machine) {
           {"int8_peak_memory_bytes", int8 ? Json(int8->peak_memory_bytes) : Json()},
           {"wanted_density", result.wanted_density},
           {"seconds", result.ours.seconds},
+          {"rules", rules},
           {"stages", stages}};
 }
 
@@ -117,6 +131,20 @@ void print_int8(const Result& result) {
       speed_text(result, *result.int8), memory_text(result.int8->peak_memory_bytes),
       result.int8->best_rate() / result.ours.best_rate(),
       result.ours.best_processor_seconds() / result.int8->best_processor_seconds());
+}
+
+void print_rules(const Result& result) {
+  for (const bench::RuleResult& rule : result.rules) {
+    const double seconds = rule.ours.best_seconds();
+    fmt::print("  {}, {:.0f} % of {}: {}, {:.2f} times the time of all steps, {:.2f} times {}\n",
+               name_of(rule.rule), 100.0 * rule.work,
+               rule.rule == bench::Rule::windows ? "the synapses' work" : "the steps",
+               speed_text(result, rule.ours), seconds / result.ours.best_seconds(),
+               seconds / rule.expected_seconds,
+               rule.rule == bench::Rule::windows
+                   ? "that of neurons, encoder and the share of synapses that is left"
+                   : "that share of it");
+  }
 }
 
 void print_phase(const StageCost& stage, const PhaseCost& phase, double all_seconds,
@@ -199,6 +227,7 @@ void print_report(const bench::Report& report) {
     print_int8(result);
     print_torch(result, "fp32", result.torch_fp32, "");
     print_torch(result, "bf16", result.torch_bf16, result.no_bf16);
+    print_rules(result);
     print_stages(result, report.machine);
   }
   print_scaling(report.scaling);

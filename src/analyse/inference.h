@@ -1,42 +1,13 @@
 #pragma once
 
-#include <functional>
 #include <vector>
 
+#include "analyse/batch_inference.h"
 #include "analyse/run.h"
-#include "analyse/synapse_work.h"
 #include "bntt/network.h"
 #include "train/evaluate.h"
 
 namespace bntt {
-
-enum class SampleExit {
-  none,
-  confidence,  ///< the largest softmax probability
-  margin,      ///< the difference between the largest and the second largest
-};
-
-struct InferenceOptions {
-  int64_t steps = 0;  ///< of the run, for every image; 0: all
-  /// An image is done and leaves the batch as soon as its measure reaches the limit. The measure is
-  /// taken from the softmax of its voltage divided by the steps so far.
-  SampleExit sample_exit = SampleExit::none;
-  double limit = 1.0;
-  StepWindows windows;              ///< steps at which synapses are active; empty: always
-  bool count_work = false;          ///< fill `work`; its time is not part of `seconds`
-  bool keep_probabilities = false;  ///< fill `probabilities`
-  bool keep_trajectory = false;     ///< fill `trajectory`; requires one window per step
-  std::function<bool(int64_t images)> progress;  ///< stops if it returns true
-};
-
-/// The answer of each image if it were stopped at a step: [image, step − first].
-struct Trajectory {
-  int64_t first_step = 1;  ///< the first step at which anything has reached the readout
-  int64_t steps = 0;       ///< stored per image
-  std::vector<int32_t> predictions;
-  std::vector<float> confidence;
-  std::vector<float> margin;
-};
 
 struct Inference {
   LossSums sums;

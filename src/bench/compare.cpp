@@ -183,13 +183,71 @@ Workload with_int8(const Workload& workload) {
           .break_even_from = workload.break_even_from};
 }
 
-/// `int8`: of the same workload, or null.
-Result compare_at(const Options& options, const Files& files, const Files* int8, const Job& job,
-                  int64_t steps, double density, TorchChoice& torch) {
+/// Inference by the rules, in turn with that of all steps.
+class RuleComparison {
+ public:
+  RuleComparison(const Options& options, const Files& files, const Workload& workload,
+                 const Job& job, Contenders& contenders)
+      : workload_(workload),
+        network_(workload.network),
+        share_(options.rules_share),
+        contenders_(contenders) {
+    if (share_ == 0.0) return;
+    for (const Rule rule : {Rule::at_rest, Rule::windows, Rule::sample_exit}) {
+      Job ruled = job;
+      ruled.rule = rule;
+      ruled.share = share_;
+      places_.push_back(contenders.size());
+      contenders.push_back(
+          std::make_unique<Contender>(options, files, ruled, EngineKind::ours, kNoLimit));
+    }
+  }
+
+  /// `whole` has its stages.
+  std::vector<RuleResult> finish(const Result& whole) {
+    if (places_.empty()) return {};
+    Result at_rest;
+    take_report(at_rest, *contenders_[places_[0]]);
+    RuleResult windows{.rule = Rule::windows, .ours = contenders_[places_[1]]->finish().value()};
+    windows.expected_seconds = whole.ours.best_seconds();
+    const StepWindows band = band_windows(network_, share_);
+    const std::vector<double> shares = working_shares(workload_, band);
+    double left = 0.0;
+    double all = 0.0;
+    for (std::size_t i = 0; i < network_.stages().size(); ++i) {
+      const auto macs = static_cast<double>(network_.stages()[i].macs);
+      left += shares[i] * macs;
+      all += macs;
+      const double synapses =
+          std::max(0.0, whole.stages[i].seconds() - at_rest.stages[i].seconds());
+      windows.expected_seconds -= (1.0 - shares[i]) * synapses;
+    }
+    windows.work = left / all;
+
+    Contender& leaving = *contenders_[places_[2]];
+    RuleResult exit{.rule = Rule::sample_exit, .ours = leaving.finish().value()};
+    const int64_t idle = network_.spec().steps - active_steps(network_.spec());
+    exit.work = (leaving.report().at("mean_steps").get<double>() - static_cast<double>(idle)) /
+                static_cast<double>(active_steps(network_.spec()));
+    exit.expected_seconds = exit.work * whole.ours.best_seconds();
+    return {std::move(windows), std::move(exit)};
+  }
+
+ private:
+  const Workload& workload_;
+  const Network& network_;
+  double share_;
+  Contenders& contenders_;
+  std::vector<std::size_t> places_;
+};
+
+/// `int8`: the files of the same workload with int8 weights, or null.
+Result compare_at(const Options& options, const Files& files, const Files* int8,
+                  const Workload& workload, const Job& job, double density, TorchChoice& torch) {
   Result result{.kind = job.kind,
                 .wanted_density = density,
                 .batch = job.batch,
-                .steps = steps,
+                .steps = workload.network.spec().steps,
                 .threads = job.threads};
   Contenders contenders;
   std::optional<std::size_t> fp32;
@@ -222,10 +280,12 @@ Result compare_at(const Options& options, const Files& files, const Files* int8,
     fp32 = add_torch(Precision::fp32);
     bf16 = add_torch(Precision::mixed);
   }
+  RuleComparison rules(options, files, workload, job, contenders);
   alternate(contenders, options.repeats);
   take_report(result, *contenders.front());
   if (previous) result.previous = contenders[*previous]->finish();
   if (with_int8_weights) result.int8 = contenders[*with_int8_weights]->finish();
+  result.rules = rules.finish(result);
   if (fp32) result.torch_fp32 = contenders[*fp32]->finish();
   if (bf16) result.torch_bf16 = contenders[*bf16]->finish();
   return result;
@@ -307,7 +367,6 @@ Report compare(const Options& options) {
                 .break_even_from = workload.break_even_from,
                 .break_even = break_even_values(workload.network.break_even()),
                 .dense_above = dense_above_text(workload.network)};
-  const int64_t steps = workload.network.spec().steps;
   TorchChoice torch(options);
   const auto compare_batches = [&](DensityFinder& finder, std::span<const int64_t> batches) {
     for (const double density : options.densities) {
@@ -321,7 +380,7 @@ Report compare(const Options& options) {
                       .threads = options.threads,
                       .precision = options.precision};
         report.results.push_back(
-            compare_at(options, files, int8 ? &*int8 : nullptr, job, steps, density, torch));
+            compare_at(options, files, int8 ? &*int8 : nullptr, workload, job, density, torch));
       }
     }
   };

@@ -21,8 +21,11 @@ struct Options {
   int64_t threads = 1;
   Precision precision = Precision::fp32;  ///< of our training
   int64_t repeats = 3;
-  bool int8 = false;                  ///< inference with int8 weights too, in turn with fp32
-  bool scaling = false;               ///< also time one thread, twice the steps, twice the batch
+  bool int8 = false;     ///< inference with int8 weights too, in turn with fp32
+  bool scaling = false;  ///< also time one thread, twice the steps, twice the batch
+  /// For inference, also time windows of this share of the steps, and images that exit after it on
+  /// average; 0: do not.
+  double rules_share = 0.0;
   std::filesystem::path own_program;  ///< runs OurEngine for the arguments "bench worker JOB"
   std::filesystem::path
       torch_program;  ///< runs LibTorch for the argument JOB; empty: no comparison
@@ -46,6 +49,16 @@ struct Timing {
   double processor_seconds_per_image() const;
 };
 
+/// Inference that leaves steps out, measured in turn with the whole.
+struct RuleResult {
+  Rule rule = Rule::windows;
+  double work = 1.0;  ///< share of the steps at which synapses work, or that images take
+  Timing ours;
+  /// Neurons, encoder and the share of the synapses' time that is left, stage by stage; where
+  /// images leave, the share of all of it.
+  double expected_seconds = 0.0;
+};
+
 struct Result {
   Kind kind = Kind::train;
   double wanted_density = 0.0;
@@ -61,6 +74,7 @@ struct Result {
   std::string no_bf16;  ///< why there is no bf16 timing
   /// The fastest repeat, including time outside the stages: adds up to ours.best_seconds().
   std::vector<StageCost> stages;
+  std::vector<RuleResult> rules;
 };
 
 struct Report {

@@ -18,6 +18,8 @@ void visit_fields(Visitor& visit, Job& job) {
   visit("images", job.images);
   visit("precision", job.precision);
   visit("torch", job.torch);
+  visit("rule", job.rule);
+  visit("share", job.share);
 }
 
 std::string describe(const TorchVariant& variant, Kind kind) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/fields.h"
+#include "bench/rules.h"
 #include "train/precision_names.h"
 
 namespace bntt::bench {
@@ -38,6 +39,8 @@ struct Job {
   std::string images;                     ///< file of the images
   Precision precision = Precision::fp32;  ///< of our training
   TorchVariant torch;                     ///< only for the LibTorch worker
+  Rule rule = Rule::all_steps;            ///< of our inference
+  double share = 1.0;                     ///< of the steps, where the rule leaves some out
 };
 
 /// Images of one timed unit of work: a training step, or inference of enough batches to cover

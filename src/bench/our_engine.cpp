@@ -29,7 +29,17 @@ class Seconds {
 OurEngine::OurEngine(const Job& job)
     : job_(job), workload_(unpack_workload(job.network, job.images)), sgd_(workload_.network, {}) {
   set_threads(static_cast<int>(job.threads));
-  if (job.kind == Kind::infer) state_ = workload_.network.start(job.batch);
+  if (job.kind != Kind::infer) return;
+  const Network& network = workload_.network;
+  state_ = network.start(job.batch);
+  if (job.rule == Rule::windows) rule_.windows = band_windows(network, job.share);
+  if (job.rule == Rule::at_rest) rule_.windows = closed_windows(network);
+  if (job.rule == Rule::sample_exit) {
+    const Batch images = slice(workload_.images, 0, images_per_unit(job.kind, job.batch));
+    rule_.sample_exit = SampleExit::confidence;
+    rule_.limit = exit_limit(workload_, images, job.share);
+    leaving_.emplace(network, workload_.encoder, kSeed, rule_);
+  }
 }
 
 void OurEngine::warm_up() {
@@ -85,13 +95,28 @@ void OurEngine::infer() {
   const bool counting = density_.stages.empty();
   Activity activity;
   for (int64_t first = 0; first < images; first += job_.batch) {
-    Signal input = encode_timed(slice(workload_.images, first, job_.batch));
+    infer(slice(workload_.images, first, job_.batch), counting ? &activity : nullptr);
+  }
+  if (!counting) return;
+  density_ = density_of(network, activity);
+  mean_steps_ /= static_cast<double>(images);
+}
+
+void OurEngine::infer(const Batch& batch, Activity* activity) {
+  const Network& network = workload_.network;
+  if (!leaving_) {
+    Signal input = encode_timed(batch);
     network.restart(state_, job_.batch);
-    network.advance(input, state_, counting ? &activity : nullptr);
+    network.advance(input, state_, AdvanceOptions{.activity = activity, .windows = &rule_.windows});
     network.logits(state_);
     input_ = std::move(input);
+    return;
   }
-  if (counting) density_ = density_of(network, activity);
+  const BatchAnswers answers = leaving_->run(batch);
+  if (activity == nullptr) return;
+  add_activity(answers.activity, *activity);
+  for (const int64_t steps : answers.steps_taken) mean_steps_ += static_cast<double>(steps);
+  input_ = encode_timed(batch);
 }
 
 Json OurEngine::report() const {
@@ -106,7 +131,8 @@ Json OurEngine::report() const {
     add("loss", fastest_.loss);
     add("sgd", fastest_.sgd);
   }
-  return {{"density", density_.mean}, {"stages", write_fields(stages)}};
+  return {
+      {"density", density_.mean}, {"mean_steps", mean_steps_}, {"stages", write_fields(stages)}};
 }
 
 }  // namespace bntt::bench

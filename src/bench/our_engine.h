@@ -1,7 +1,9 @@
 #pragma once
 
 #include <limits>
+#include <optional>
 
+#include "analyse/batch_inference.h"
 #include "bench/job.h"
 #include "bench/stage_cost.h"
 #include "bench/worker.h"
@@ -23,12 +25,16 @@ class OurEngine final : public Engine {
  private:
   void train();
   void infer();
+  void infer(const Batch& batch, Activity* activity);
   Signal encode_timed(const Batch& batch);
 
   Job job_;
   Workload workload_;
   Sgd sgd_;
   ChainState state_;  // for inference: weights are packed once
+  InferenceOptions rule_;
+  std::optional<BatchInference> leaving_;  // of Rule::sample_exit
+  double mean_steps_ = 0.0;                // of the images of a unit
   Density density_;
   Signal input_;  // of one batch
 

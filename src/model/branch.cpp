@@ -31,6 +31,15 @@ void repeat_first_step(RowMoments& moments) {
   }
 }
 
+void silence_resting(const RestingSteps& resting, NormTrace& trace) {
+  for (int64_t step = 0; step < std::ssize(resting); ++step) {
+    if (!resting[step]) continue;
+    const int64_t size = trace.scale.size() / std::ssize(resting);
+    std::fill_n(trace.scale.data() + step * size, size, 0.0F);
+    std::fill_n(trace.shift.data() + step * size, size, 0.0F);
+  }
+}
+
 NormPlace place_of(const StagePlan& stage, int64_t run_steps) {
   return {.channels = stage.output.channels,
           .run_steps = run_steps,
@@ -64,6 +73,12 @@ bool is_constant(const Signal& input) {
 const float* BranchNumbers::weights() const {
   const bool weighted = !synapse.empty() && synapse.front().group == ParameterGroup::weight;
   return weighted ? synapse.front().value.data() : nullptr;
+}
+
+RestingFrames frames_of(const RestingSteps& resting, int64_t batch) {
+  RestingFrames frames;
+  for (const bool rests : resting) frames.insert(frames.end(), batch, rests);
+  return frames;
 }
 
 kernels::Affine affine_of(const NormTrace& trace) {
@@ -136,19 +151,19 @@ Branch::Written Branch::write_currents(const Signal& input, const PreparedWeight
     result.moments.squared_deviations = Buffer<float>(rows.size());
   }
   float* kept = keep_floats ? result.current.data() : nullptr;
-  synapse_.forward(
-      input, weights, kept,
-      [&](int64_t first, int64_t end, float* currents) {
-        if (wanted.halves) {
-          kernels::round_to_bfloat16(currents, (end - first) * frame,
-                                     result.halves.data() + first * frame);
-        }
-        if (!wanted.moments || !frame_is_row) return;
-        for (int64_t row = first; row < end; ++row) {
-          take_moments(currents + (row - first) * frame, row, result.moments);
-        }
-      },
-      wanted.arithmetic);
+  const auto take_over = [&](int64_t first, int64_t end, float* currents) {
+    if (wanted.halves) {
+      kernels::round_to_bfloat16(currents, (end - first) * frame,
+                                 result.halves.data() + first * frame);
+    }
+    if (!wanted.moments || !frame_is_row) return;
+    for (int64_t row = first; row < end; ++row) {
+      take_moments(currents + (row - first) * frame, row, result.moments);
+    }
+  };
+  const bool takes_over = wanted.halves || (wanted.moments && frame_is_row);
+  synapse_.forward(input, weights, kept, takes_over ? FramesWritten(take_over) : nullptr,
+                   wanted.arithmetic, wanted.resting);
   if (wanted.moments && frame_is_row && constant) repeat_first_step(result.moments);
   if (wanted.moments && !frame_is_row) {
     result.moments = moments_of(shape, constant, result.current);
@@ -306,7 +321,9 @@ NormTrace Branch::evaluated_norm(int64_t steps, int64_t first, const BranchNumbe
   return trace;
 }
 
-Branch::Evaluation Branch::evaluate(const Signal& input, int64_t first,
+// A resting step has a map of 0 and a current of 0, or the constant one: 0 is added to the
+// membrane.
+Branch::Evaluation Branch::evaluate(const Signal& input, int64_t first, const RestingSteps& resting,
                                     const BranchNumbers& numbers,
                                     Buffer<float>& constant_current) const {
   const kernels::NeuronShape shape = shape_of(input);
@@ -315,7 +332,10 @@ Branch::Evaluation Branch::evaluate(const Signal& input, int64_t first,
   Evaluation result;
   Written written{.moments = {.split = row_split(shape)}};
   if (!constant || constant_current.empty()) {
-    written = write_currents(input, *numbers.prepared, {.moments = norm_->per_image()});
+    written =
+        write_currents(input, *numbers.prepared,
+                       {.moments = norm_->per_image(),
+                        .resting = constant ? RestingFrames() : frames_of(resting, shape.batch)});
     (constant ? constant_current : result.own) = std::move(written.current);
   } else if (norm_->per_image()) {
     written.moments = moments_of(shape, true, constant_current);
@@ -327,6 +347,7 @@ Branch::Evaluation Branch::evaluate(const Signal& input, int64_t first,
   result.norm = norm_->from_running(written.moments, first_step_ + first, numbers.statistics);
   expect_whole(result.norm, shape.steps, shape.batch);
   finish(first_step_ + first, units(numbers, input), numbers, result.norm);
+  silence_resting(resting, result.norm);
   return result;
 }
 

@@ -28,6 +28,10 @@ struct ForwardOptions {
   Keep keep = Keep::everything;
 };
 
+/// Steps of a window at which the synapses of a stage rest: [step]; empty: they always work.
+using RestingSteps = std::vector<bool>;
+RestingFrames frames_of(const RestingSteps& resting, int64_t batch);
+
 /// Synapse → norm over a window of steps: maps the input to a current x and the affine map from x
 /// to y. y itself is computed where it is needed.
 class Branch {
@@ -62,9 +66,9 @@ class Branch {
     Buffer<float> own;
   };
   /// A window in evaluation. A constant current is stored in `constant_current`, or read from it if
-  /// already there.
-  Evaluation evaluate(const Signal& input, int64_t first, const BranchNumbers& numbers,
-                      Buffer<float>& constant_current) const;
+  /// already there. For resting steps the affine map is 0, and the synapse computes no current.
+  Evaluation evaluate(const Signal& input, int64_t first, const RestingSteps& resting,
+                      const BranchNumbers& numbers, Buffer<float>& constant_current) const;
 
   struct Gradients {
     std::span<Parameter> synapse;
@@ -88,6 +92,7 @@ class Branch {
     bool halves = false;  // rounded to bf16 and stored as such, instead of floats
     bool moments = false;
     Arithmetic arithmetic = Arithmetic::fp32;
+    RestingFrames resting = {};
   };
   struct Written {
     Buffer<float> current;

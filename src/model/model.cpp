@@ -5,6 +5,7 @@
 #include <iterator>
 
 #include "base/fail.h"
+#include "base/threads.h"
 #include "bntt/load.h"
 #include "input/fit_image.h"
 #include "input/whole_images.h"
@@ -12,6 +13,7 @@
 #include "model/model_file.h"
 #include "model/old_files.h"
 #include "model/run_paths.h"
+#include "model/step_work.h"
 #include "model/stopping.h"
 
 namespace bntt {
@@ -199,17 +201,32 @@ std::vector<Prediction> Model::predict(const Batch& batch, const PredictOptions&
   const bool alone = options.exit_confidence || options.count_spikes;
   const int64_t steps = active_steps_until(network().spec(), options.steps);
   const int64_t window = std::min(steps, kStepsPerWindow);
-  const int64_t together = alone ? 1 : images_per_batch(network(), window);
+  // Each thread takes images of its own where there are enough of them, or where a step of one is
+  // too little work to share.
+  constexpr int64_t kImagesPerThread = 4;
+  const bool apart = alone && (batch.size() >= threads() || !step_feeds_all_threads(network(), 1));
+  const int64_t together = apart   ? kImagesPerThread * threads()
+                           : alone ? 1
+                                   : images_per_batch(network(), window);
   std::vector<Prediction> predictions;
   ChainState state = start(1);
   for (int64_t first = 0; first < batch.size(); first += together) {
-    const Batch part = part_of(batch, first, std::min(together, batch.size() - first));
-    network().restart(state, part.size());
-    if (alone) {
-      predictions.push_back(predict_one(part, steps, options, state));
+    const int64_t count = std::min(together, batch.size() - first);
+    if (apart) {
+      predictions.resize(first + count);
+      parallel_for(count, [&](int64_t i) {
+        ChainState own = start(1);
+        predictions[first + i] = predict_one(part_of(batch, first + i, 1), steps, options, own);
+      });
     } else {
-      advance_until(part, steps, {}, state);
-      std::ranges::move(predictions_of(state), std::back_inserter(predictions));
+      const Batch part = part_of(batch, first, count);
+      network().restart(state, count);
+      if (alone) {
+        predictions.push_back(predict_one(part, steps, options, state));
+      } else {
+        advance_until(part, steps, {}, state);
+        std::ranges::move(predictions_of(state), std::back_inserter(predictions));
+      }
     }
     if (options.progress && options.progress(std::ssize(predictions))) break;
   }

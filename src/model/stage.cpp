@@ -127,45 +127,32 @@ Signal Stage::advance(const Inputs& inputs, int64_t first, const StageNumbers& n
   std::vector<Buffer<float>>& constant_currents =
       options.constant_currents != nullptr ? *options.constant_currents : of_window;
   const int64_t steps = signal_steps(*inputs.front());
-  const int64_t batch = signal_batch(*inputs.front());
-  const auto works = [&](int64_t step) {
-    return options.active == nullptr || options.active->at(plan_.first_step + first + step);
-  };
-  const auto end_of_run = [&](int64_t begin) {
-    int64_t end = begin + 1;
-    while (end < steps && works(end) == works(begin)) ++end;
-    return end;
-  };
-  if (end_of_run(0) == steps) {
-    return works(0) ? work(inputs, first, numbers, carry, constant_currents)
-                    : rest(steps, batch, numbers, carry);
+  RestingSteps resting;
+  if (options.active != nullptr) {
+    const auto from = options.active->begin() + plan_.first_step + first;
+    resting.assign(from, from + steps);
+    resting.flip();
   }
-  std::vector<Signal> runs;
-  for (int64_t begin = 0, end = 0; begin < steps; begin = end) {
-    end = end_of_run(begin);
-    if (!works(begin)) {
-      runs.push_back(rest(end - begin, batch, numbers, carry));
-      continue;
-    }
-    std::vector<Signal> slices;
-    for (const Signal* input : inputs) slices.push_back(slice_steps(*input, begin, end - begin));
-    Inputs of_run;
-    for (const Signal& slice : slices) of_run.push_back(&slice);
-    runs.push_back(work(of_run, first + begin, numbers, carry, constant_currents));
+  const int64_t at_rest = std::ranges::count(resting, true);
+  if (at_rest == 0) resting.clear();
+  const bool leaks_by_rows = at_rest == steps && plan_.spikes() && plan_.output.pixels() > 1;
+  if (takes_rows(inputs) || leaks_by_rows) {
+    return work_by_rows(inputs, first, resting, numbers, carry);
   }
-  return join_steps(runs);
+  return at_rest == steps ? rest(steps, signal_batch(*inputs.front()), numbers, carry)
+                          : work(inputs, first, resting, numbers, carry, constant_currents);
 }
 
-Signal Stage::work(const Inputs& inputs, int64_t first, const StageNumbers& numbers,
-                   Buffer<float>& carry, std::vector<Buffer<float>>& constant_currents) const {
-  if (takes_rows(inputs)) return work_by_rows(inputs, first, numbers, carry);
+Signal Stage::work(const Inputs& inputs, int64_t first, const RestingSteps& resting,
+                   const StageNumbers& numbers, Buffer<float>& carry,
+                   std::vector<Buffer<float>>& constant_currents) const {
   const kernels::NeuronShape shape = branches_.front().shape_of(*inputs.front());
   std::vector<Branch::Evaluation> evaluated;
   std::vector<NormalisedCurrent> currents;
   evaluated.reserve(branches_.size());
   for (std::size_t b = 0; b < branches_.size(); ++b) {
-    evaluated.push_back(
-        branches_[b].evaluate(*inputs[b], first, numbers.branches[b], constant_currents[b]));
+    evaluated.push_back(branches_[b].evaluate(*inputs[b], first, resting, numbers.branches[b],
+                                              constant_currents[b]));
     currents.push_back({affine_of(evaluated[b].norm), evaluated[b].currents});
   }
   const PhaseTimer timer(plan_.name, StagePhase::neuron_forward);
@@ -186,18 +173,21 @@ bool Stage::takes_rows(const Inputs& inputs) const {
 // A unit of work is one block of channels in a band of rows of one image, over all steps: the
 // block's weights and the band's membranes stay in the L2 cache, a row of currents in the L1 cache.
 // Blocks change slowest, so that threads share the weights they read. How a map is divided into
-// bands does not affect the result of any neuron.
-SpikeTrain Stage::work_by_rows(const Inputs& inputs, int64_t first, const StageNumbers& numbers,
-                               Buffer<float>& carry) const {
+// bands does not affect the result of any neuron. At resting steps the membranes leak, and may
+// still fire.
+SpikeTrain Stage::work_by_rows(const Inputs& inputs, int64_t first, const RestingSteps& resting,
+                               const StageNumbers& numbers, Buffer<float>& carry) const {
   const kernels::NeuronShape shape = branches_.front().shape_of(*inputs.front());
   const PhaseTimer timer(plan_.name, StagePhase::forward_by_rows);
   const MapShape& map = plan_.output;
   const kernels::Dynamics dynamics = *neurons_->dynamics(numbers.neurons);
   std::vector<NormTrace> norms;
   std::vector<std::unique_ptr<CurrentRows>> rows;
-  for (std::size_t b = 0; b < branches_.size(); ++b) {
+  const bool any_work = resting.empty() || !std::ranges::all_of(resting, std::identity());
+  for (std::size_t b = 0; b < branches_.size() && any_work; ++b) {
     norms.push_back(branches_[b].evaluated_norm(shape.steps, first, numbers.branches[b]));
-    rows.push_back(branches_[b].synapse().rows(*inputs[b], *numbers.branches[b].prepared));
+    rows.push_back(branches_[b].synapse().rows(*inputs[b], *numbers.branches[b].prepared,
+                                               frames_of(resting, shape.batch)));
   }
   SpikeTrain spikes(shape.steps, shape.batch, map);
   const int64_t pixel_bytes = spikes.words_per_pixel() * static_cast<int64_t>(sizeof(SpikeWord));
@@ -229,6 +219,12 @@ SpikeTrain Stage::work_by_rows(const Inputs& inputs, int64_t first, const StageN
             .carry_stride = map.channels,
             .spikes = frame + y * map.width * pixel_bytes + first_channel / 8,
             .spike_stride = pixel_bytes};
+        if (!resting.empty() && resting[step]) {
+          neurons.scale = neurons.shift = zeros.data();
+          neurons.currents = {.data = zeros.data()};  // of every pixel: the stride is 0
+          kernels::kernels().spiking_step(dynamics, neurons);
+          continue;
+        }
         for (std::size_t b = 0; b < rows.size(); ++b) {
           const RowView row = rows[b]->row(step * shape.batch + image, block, y, made);
           const float* scale = norms[b].scale.data() + at_norm;
@@ -266,6 +262,7 @@ SpikeTrain Stage::work_by_rows(const Inputs& inputs, int64_t first, const StageN
 // Without input, the membranes leak and may still fire.
 Signal Stage::rest(int64_t steps, int64_t batch, const StageNumbers& numbers,
                    Buffer<float>& carry) const {
+  const PhaseTimer timer(plan_.name, StagePhase::neuron_forward);
   const kernels::NeuronShape shape{steps, batch, plan_.output.pixels(), plan_.output.channels};
   const auto zeros = Buffer<float>::zeros(batch * shape.frame());
   const auto nothing = Buffer<float>::zeros(steps * shape.channels);

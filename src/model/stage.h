@@ -56,10 +56,11 @@ class Stage {
   bool takes_rows(const Inputs& inputs) const;
 
  private:
-  Signal work(const Inputs& inputs, int64_t first, const StageNumbers& numbers,
-              Buffer<float>& carry, std::vector<Buffer<float>>& constant_currents) const;
-  SpikeTrain work_by_rows(const Inputs& inputs, int64_t first, const StageNumbers& numbers,
-                          Buffer<float>& carry) const;
+  Signal work(const Inputs& inputs, int64_t first, const RestingSteps& resting,
+              const StageNumbers& numbers, Buffer<float>& carry,
+              std::vector<Buffer<float>>& constant_currents) const;
+  SpikeTrain work_by_rows(const Inputs& inputs, int64_t first, const RestingSteps& resting,
+                          const StageNumbers& numbers, Buffer<float>& carry) const;
   Signal rest(int64_t steps, int64_t batch, const StageNumbers& numbers,
               Buffer<float>& carry) const;
   Buffer<float> no_state(const kernels::NeuronShape& shape) const;

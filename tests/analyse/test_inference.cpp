@@ -6,6 +6,7 @@
 #include "analyse/exit_choice.h"
 #include "analyse/exit_rule.h"
 #include "analyse/inference.h"
+#include "bntt/threads.h"
 #include "model/learned_windows.h"
 #include "paper_network.h"
 #include "trained.h"
@@ -105,6 +106,34 @@ TEST(SampleExits, LeaveTheAnswersOfTheOthersAlone) {
     EXPECT_LT(some.mean_steps(), static_cast<double>(some.steps)) << "nobody left";
     EXPECT_GT(some.mean_steps(), 1.0) << "everybody left at once";
     EXPECT_LT(some.spikes_per_image(), whole.spikes_per_image());
+  }
+}
+
+// Threads take groups of images of their own, and packing puts images into other places.
+TEST(SampleExits, AreTheSameOnAnyNumberOfThreads) {
+  for (const EncoderKind encoder : {EncoderKind::poisson_unsigned, EncoderKind::direct}) {
+    const Trained trained({.encoder = encoder});
+    const StepWindows windows{{{true, true, true, true, false, false},
+                               {false, true, true, true, true, false},
+                               {true, true, true, true, true, true}}};
+    InferenceOptions options{
+        .sample_exit = SampleExit::margin, .limit = 0.5, .windows = windows, .count_work = true};
+    const int before = threads();
+    set_threads(1);
+    const Inference alone = infer(trained.network, trained.sample(), options);
+    EXPECT_LT(alone.mean_steps(), static_cast<double>(alone.steps)) << "nobody left";
+    EXPECT_GT(alone.mean_steps(), 1.0) << "everybody left at once";
+    options.count_work = false;
+    for (const int count : {1, 2, 3, 8}) {
+      set_threads(count);
+      const Inference run = infer(trained.network, trained.sample(), options);
+      EXPECT_EQ(run.sums.loss, alone.sums.loss) << "not the same bits";
+      EXPECT_EQ(run.predictions, alone.predictions);
+      EXPECT_EQ(run.steps_taken, alone.steps_taken);
+      EXPECT_EQ(run.activity.spikes, alone.activity.spikes);
+      EXPECT_EQ(run.activity.images, alone.activity.images);
+    }
+    set_threads(before);
   }
 }
 

@@ -26,10 +26,14 @@ TEST(Job, RoundTrip) {
                 .threads = 2,
                 .network = "a",
                 .images = "b",
-                .torch = {Layout::channels_last, Precision::mixed, Form::looped}};
+                .torch = {Layout::channels_last, Precision::mixed, Form::looped},
+                .rule = Rule::windows,
+                .share = 0.25};
   const Job back = job_from_json(to_json(job));
   EXPECT_EQ(to_json(back), to_json(job));
   EXPECT_EQ(back.torch, job.torch);
+  EXPECT_EQ(back.rule, job.rule);
+  EXPECT_EQ(back.share, job.share);
 }
 
 TEST(Job, UnitsOfInferenceHoldSeveralImages) {

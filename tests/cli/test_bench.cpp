@@ -94,6 +94,35 @@ TEST_F(Bench, InferTimesEveryBatch) {
   }
 }
 
+TEST_F(Bench, InferWithWindows) {
+  const std::vector<std::string> options = {"--batch", "1,4",       "--density",
+                                            "0.1",     "--windows", "0.67"};
+  std::vector<std::string> as_json = options;
+  as_json.emplace_back("--json");
+  for (const Json& result : json_of(tiny("infer", as_json)).at("results")) {
+    const Json& rules = result.at("rules");
+    ASSERT_EQ(rules.size(), 2U);
+    EXPECT_EQ(rules[0].at("rule"), "windows");
+    EXPECT_NEAR(rules[0].at("work").get<double>(), 0.67, 0.05);
+    EXPECT_EQ(rules[1].at("rule"), "sample-exit");
+    EXPECT_LE(rules[1].at("work").get<double>(), 0.67);
+    for (const Json& rule : rules) {
+      EXPECT_GT(rule.at("images_per_second"), 0.0);
+      EXPECT_EQ(rule.at("seconds").size(), 2U);
+      EXPECT_GT(rule.at("time_of_all_steps"), 0.0);
+      EXPECT_GT(rule.at("time_of_expected"), 0.0);
+    }
+  }
+  EXPECT_THAT(succeed(tiny("infer", options)),
+              AllOf(HasSubstr("windows, 67 % of the synapses' work"), HasSubstr("sample-exit, ")));
+  EXPECT_EQ(json_of(tiny("infer", {"--density", "0.1", "--batch", "1", "--json"}))
+                .at("results")
+                .at(0)
+                .at("rules")
+                .size(),
+            0U);
+}
+
 TEST_F(Bench, OfARun) {
   train("run", {"--epochs", "1"});
   const Json report = json_of({"bench", "train", "--run", path("run"), "--batch", "4", "--density",
@@ -147,6 +176,8 @@ TEST_F(Bench, WrongOptions) {
   EXPECT_THAT(refused(tiny("train", {"--density", "0.1,2"})), HasSubstr("--density"));
   EXPECT_THAT(refused(tiny("train", {"--density", "0.97"})), HasSubstr("cannot be reached"));
   EXPECT_THAT(refused(tiny("train", {"--batch", "0"})), HasSubstr("--batch"));
+  EXPECT_THAT(refused(tiny("infer", {"--windows", "1.5"})), HasSubstr("--windows"));
+  EXPECT_THAT(refused(tiny("train", {"--windows", "0.5"})), HasSubstr("--windows"));
   EXPECT_THAT(refused(tiny("infer", {"--threads", "-1"})), HasSubstr("--threads"));
   EXPECT_THAT(refused(tiny("infer", {"--against", "tensorflow"})), HasSubstr("--against"));
   EXPECT_THAT(refused(tiny("infer", {"--run", path("run")})), HasSubstr("--run"));

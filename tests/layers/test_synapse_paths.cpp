@@ -394,19 +394,20 @@ TEST(InputGradients, MayOverwriteTheCurrentsGradient) {
   }
 }
 
-/// The rows of all blocks, put together.
+/// The rows of all blocks, put together; 0 where the synapse rests.
 Buffer<float> rows_of(const BranchPlan& plan, const SpikeTrain& spikes, const BreakEven& break_even,
-                      const PreparedWeights& prepared) {
+                      const PreparedWeights& prepared, const RestingFrames& resting = {}) {
   Synapse synapse(plan);
   synapse.set_break_even(break_even);
   const Signal input(spikes);
   EXPECT_TRUE(synapse.makes_rows(input));
   const MapShape& map = plan.output;
-  const auto rows = synapse.rows(input, prepared);
+  const auto rows = synapse.rows(input, prepared, resting);
   const int64_t width = synapse.block_channels();
   std::vector<float> scratch(map.width * width);
-  Buffer<float> current(spikes.steps() * spikes.batch() * map.size());
+  auto current = Buffer<float>::zeros(spikes.steps() * spikes.batch() * map.size());
   for (int64_t frame = 0; frame < spikes.steps() * spikes.batch(); ++frame) {
+    if (!resting.empty() && resting[frame]) continue;
     for (int64_t first = 0; first < map.channels; first += width) {
       for (int64_t y = 0; y < map.height; ++y) {
         const RowView row = rows->row(frame, first / width, y, scratch.data());
@@ -439,6 +440,37 @@ TEST_P(SynapsePaths, RowsAreTheBitsOfWholeFrames) {
     const PreparedWeights int8(scaled.weights.span(), scaled.scales);
     EXPECT_TRUE(std::ranges::equal(rows_of(GetParam(), spikes, {}, int8),
                                    integer_currents(GetParam(), spikes)));
+  }
+}
+
+TEST_P(SynapsePaths, FramesAtRestAreZeroAndLeaveTheOthersAlone) {
+  const BranchPlan& plan = GetParam();
+  const SpikeTrain spikes = spikes_of_rising_density(plan.source, 12);
+  const int64_t size = plan.output.size();
+  for (const RestingFrames& resting :
+       {RestingFrames{true, true, true, false, false, false, false, false, true, true, true, true},
+        RestingFrames{false, true, true, false, true, false, false, true, false, true, true, false},
+        RestingFrames(12, true)}) {
+    for (const BreakEven& break_even : {kAlwaysWalk, BreakEven{}, kAlwaysDense}) {
+      for (const Signal& input : {Signal(spikes), Signal(as_dense(spikes))}) {
+        Buffer<float> expected = run(plan, input, break_even).current;
+        for (int64_t f = 0; f < 12; ++f) {
+          if (resting[f]) std::fill_n(expected.data() + f * size, size, 0.0F);
+        }
+        Synapse synapse(plan);
+        synapse.set_break_even(break_even);
+        const Buffer<float> weights = numbers(plan.weights, 1);
+        Buffer<float> current(expected.size());
+        current.fill(std::numeric_limits<float>::quiet_NaN());
+        synapse.forward(input, PreparedWeights(weights.data()), current.data(), nullptr,
+                        Arithmetic::fp32, resting);
+        EXPECT_TRUE(std::ranges::equal(current, expected));
+        if (plan.synapse == SynapseKind::dense || !synapse.makes_rows(input)) continue;
+        const PreparedWeights prepared(weights.data());
+        EXPECT_TRUE(
+            std::ranges::equal(rows_of(plan, spikes, break_even, prepared, resting), expected));
+      }
+    }
   }
 }
 

@@ -96,6 +96,37 @@ TEST_F(LoadedModel, TakesImagesOneByOneAtTheirPlace) {
   }
 }
 
+// Threads take images of their own; a single image may get all of them.
+TEST_F(LoadedModel, LetsImagesLeaveAloneAsAmongOthers) {
+  for (const EncoderKind kind : {EncoderKind::direct, EncoderKind::poisson_signed}) {
+    std::filesystem::remove_all(paths_.directory);
+    train(kind);
+    const Model model = Model::load(paths_.directory);
+    const Batch batch = model.prepare(test_images(data_));
+    PredictOptions options{.exit_confidence = 0.4, .count_spikes = true};
+    const auto expected = model.predict(batch, options);
+    ASSERT_EQ(std::ssize(expected), data_.test.size());
+    for (const int count : {2, 16}) {
+      set_threads(count);
+      const auto predictions = model.predict(batch, options);
+      ASSERT_EQ(predictions.size(), expected.size());
+      EXPECT_EQ(joined_logits(predictions), joined_logits(expected));
+      for (std::size_t i = 0; i < expected.size(); ++i) {
+        EXPECT_EQ(predictions[i].steps, expected[i].steps);
+        EXPECT_EQ(predictions[i].spikes, expected[i].spikes);
+      }
+    }
+    int64_t heard = 0;
+    options.progress = [&](int64_t samples) {
+      heard = samples;
+      return true;
+    };
+    set_threads(1);
+    EXPECT_EQ(std::ssize(model.predict(batch, options)), heard);
+    EXPECT_LT(heard, data_.test.size()) << "it did not stop";
+  }
+}
+
 TEST_F(LoadedModel, ServesSessionsInSeveralThreads) {
   train(EncoderKind::poisson_signed);
   const Model model = Model::load(paths_.directory);

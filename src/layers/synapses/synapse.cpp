@@ -23,7 +23,7 @@ std::vector<int64_t> weight_shape(const BranchPlan& plan) {
 std::vector<const SynapseWay*> distinct(const std::vector<const SynapseWay*>& of_frames) {
   std::vector<const SynapseWay*> ways;
   for (const SynapseWay* way : of_frames) {
-    if (std::ranges::find(ways, way) == ways.end()) ways.push_back(way);
+    if (way != nullptr && std::ranges::find(ways, way) == ways.end()) ways.push_back(way);
   }
   return ways;
 }
@@ -80,18 +80,22 @@ const SynapseWay& Synapse::way_for(SynapseOperation operation, InputKind input, 
   return *best;
 }
 
-std::vector<const SynapseWay*> Synapse::ways_of_frames(const Signal& input,
-                                                       Arithmetic arithmetic) const {
+std::vector<const SynapseWay*> Synapse::ways_of_frames(const Signal& input, Arithmetic arithmetic,
+                                                       const RestingFrames& resting) const {
   const InputKind kind = InputKind::of(input);
   const auto way_at = [&](double density) -> const SynapseWay& {
     return way_for(SynapseOperation::forward, kind, density, arithmetic);
   };
   const SynapseWay& of_silence = way_at(0.0);
   std::vector<const SynapseWay*> ways(static_cast<std::size_t>(stored_frames(input)), &of_silence);
+  for (std::size_t f = 0; f < resting.size(); ++f) {
+    if (resting[f]) ways[f] = nullptr;
+  }
   const SynapseWay& of_storm = way_at(std::numeric_limits<double>::max());
   if (&of_silence == &of_storm) return ways;
   const kernels::PooledMap map = pool_of(plan_);
   for (std::size_t f = 0; f < ways.size(); ++f) {
+    if (ways[f] == nullptr) continue;
     const double density = spike_density(std::get<SpikeTrain>(input), map, static_cast<int64_t>(f));
     ways[f] = &way_at(density);
   }
@@ -99,12 +103,13 @@ std::vector<const SynapseWay*> Synapse::ways_of_frames(const Signal& input,
 }
 
 void Synapse::forward(const Signal& input, const PreparedWeights& weights, float* current,
-                      const FramesWritten& written, Arithmetic arithmetic) const {
+                      const FramesWritten& written, Arithmetic arithmetic,
+                      const RestingFrames& resting) const {
   constexpr int64_t kFramesHandedOver = 32;
   const int64_t frames = stored_frames(input);
   const int64_t size = plan_.output.size();
   const auto of_frames =
-      ways_of_frames(input, weights.sums_integers(input) ? Arithmetic::int8 : arithmetic);
+      ways_of_frames(input, weights.sums_integers(input) ? Arithmetic::int8 : arithmetic, resting);
   const auto used = distinct(of_frames);
   std::vector<WayWeights> packed;
   int64_t together = 1;
@@ -112,6 +117,12 @@ void Synapse::forward(const Signal& input, const PreparedWeights& weights, float
     packed.push_back(weights.of(*way, input));
     together = std::max(together, way->frames_together());
   }
+  const auto silence = [&](int64_t first, int64_t end, const FramePlace& place) {
+    if (resting.empty()) return;
+    for (int64_t f = first; f < end; ++f) {
+      if (of_frames[f] == nullptr) std::fill_n(place.frame(f), size, 0.0F);
+    }
+  };
   if (together == SynapseWay::kAllFrames) {
     const Buffer<float> unkept(current == nullptr ? frames * size : 0);
     const FramePlace place{current == nullptr ? const_cast<float*>(unkept.data()) : current, 0,
@@ -119,6 +130,8 @@ void Synapse::forward(const Signal& input, const PreparedWeights& weights, float
     for (std::size_t w = 0; w < used.size(); ++w) {
       used[w]->forward(input, frames_of(used[w], 0, frames, of_frames), packed[w], place);
     }
+    silence(0, frames, place);
+    if (!written) return;
     parallel_for((frames + kFramesHandedOver - 1) / kFramesHandedOver, [&](int64_t i) {
       const int64_t first = i * kFramesHandedOver;
       written(first, std::min(first + kFramesHandedOver, frames), place.frame(first));
@@ -133,7 +146,8 @@ void Synapse::forward(const Signal& input, const PreparedWeights& weights, float
       const auto of_chunk = frames_of(used[w], first, end, of_frames);
       if (!of_chunk.empty()) used[w]->forward(input, of_chunk, packed[w], place);
     }
-    written(first, end, place.data);
+    silence(first, end, place);
+    if (written) written(first, end, place.data);
   });
 }
 
@@ -149,17 +163,19 @@ int64_t Synapse::block_channels() const {
 /// ways compute all at once.
 class Synapse::Rows final : public CurrentRows {
  public:
-  Rows(const Synapse& synapse, const Signal& input, const PreparedWeights& weights)
+  Rows(const Synapse& synapse, const Signal& input, const PreparedWeights& weights,
+       const RestingFrames& resting)
       : output_(synapse.plan_.output), block_(synapse.block_channels()) {
     const auto& spikes = std::get<SpikeTrain>(input);
     const auto of_frames = synapse.ways_of_frames(
-        input, weights.sums_integers(input) ? Arithmetic::int8 : Arithmetic::fp32);
+        input, weights.sums_integers(input) ? Arithmetic::int8 : Arithmetic::fp32, resting);
     makers_.resize(of_frames.size(), nullptr);
     for (const SynapseWay* way : distinct(of_frames)) {
       const auto frames = frames_of(way, 0, std::ssize(of_frames), of_frames);
       const WayWeights packed = weights.of(*way, input);
       if (way->makes_rows()) {
-        row_makers_.push_back(way->rows(spikes, 0, std::ssize(of_frames), packed));
+        const int64_t span = frames.back() + 1 - frames.front();
+        row_makers_.push_back(way->rows(spikes, frames.front(), span, packed));
         FrameRows* maker = row_makers_.back().get();
         for (const int64_t frame : frames) makers_[frame] = maker;
         parallel_for(std::ssize(frames), [&](int64_t i) { maker->read(frames[i]); });
@@ -194,14 +210,14 @@ class Synapse::Rows final : public CurrentRows {
 
   MapShape output_;
   int64_t block_;
-  std::vector<FrameRows*> makers_;  // one per frame; null for frames that were computed whole
+  std::vector<FrameRows*> makers_;  // one per frame; null if it was computed whole, or rests
   std::vector<std::unique_ptr<FrameRows>> row_makers_;
   Buffer<float> whole_;
 };
 
-std::unique_ptr<CurrentRows> Synapse::rows(const Signal& input,
-                                           const PreparedWeights& weights) const {
-  return std::make_unique<Rows>(*this, input, weights);
+std::unique_ptr<CurrentRows> Synapse::rows(const Signal& input, const PreparedWeights& weights,
+                                           const RestingFrames& resting) const {
+  return std::make_unique<Rows>(*this, input, weights, resting);
 }
 
 void Synapse::weight_gradient(const Signal& input, const float* current_gradient,

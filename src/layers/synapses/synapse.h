@@ -17,6 +17,10 @@ class PreparedWeights;
 /// while they are still in its cache. It may change them.
 using FramesWritten = std::function<void(int64_t first, int64_t end, float* currents)>;
 
+/// Frames at which a synapse rests, so that nobody wants its currents: [frame]; empty: it always
+/// works.
+using RestingFrames = std::vector<bool>;
+
 /// Some channels of one row of a frame: [x, channel], pixels `stride` floats apart.
 struct RowView {
   const float* values = nullptr;
@@ -50,15 +54,19 @@ class Synapse {
   void set_break_even(const BreakEven& break_even) { break_even_ = break_even; }
 
   /// current [stored step, batch, y, x, channel] = W · input. `written` is called once per frame.
-  /// If `current` is null, the callback is the only place that sees the values. Where the weights
-  /// have scales and the input is spikes, the values are in units of the scales: whole numbers.
+  /// If `current` is null, the callback is the only place that sees the values; otherwise it may be
+  /// empty. Where the weights have scales and the input is spikes, the values are in units of the
+  /// scales: whole numbers. Frames at rest are not computed: their currents are 0.
   void forward(const Signal& input, const PreparedWeights& weights, float* current,
-               const FramesWritten& written, Arithmetic arithmetic = Arithmetic::fp32) const;
+               const FramesWritten& written, Arithmetic arithmetic = Arithmetic::fp32,
+               const RestingFrames& resting = {}) const;
 
   /// Whether rows() is available for this input.
   bool makes_rows(const Signal& input) const;
-  /// The currents of forward() row by row, for callers that need not store them.
-  std::unique_ptr<CurrentRows> rows(const Signal& input, const PreparedWeights& weights) const;
+  /// The currents of forward() row by row, for callers that need not store them. Frames at rest
+  /// have no rows.
+  std::unique_ptr<CurrentRows> rows(const Signal& input, const PreparedWeights& weights,
+                                    const RestingFrames& resting = {}) const;
   /// Channels of a block of rows().
   int64_t block_channels() const;
 
@@ -73,9 +81,10 @@ class Synapse {
 
  private:
   class Rows;
-  /// The way for every stored frame. Each is chosen by the frame's own density: the result for an
-  /// image must not depend on the rest of its batch.
-  std::vector<const SynapseWay*> ways_of_frames(const Signal& input, Arithmetic arithmetic) const;
+  /// The way for every stored frame; null if it rests. Each is chosen by the frame's own density:
+  /// the result for an image must not depend on the rest of its batch.
+  std::vector<const SynapseWay*> ways_of_frames(const Signal& input, Arithmetic arithmetic,
+                                                const RestingFrames& resting) const;
 
   BranchPlan plan_;
   SynapseWays ways_;
