@@ -59,14 +59,15 @@ void add_export(CLI::App& app, Action& action) {
               "writes their mean over time and keeps the exact values as metadata; default: refuse")
           ->check(CLI::IsMember({"refuse", "mean"})),
       command->add_option("--data", nir.data,
-                          "directory of the data set, to measure what --bntt mean costs"),
+                          "directory of the data set, to measure what --bntt mean costs; default: "
+                          "the run's"),
       command->add_option("--limit", nir.limit, "measure on the first N test samples")
           ->check(not_negative())};
   for (CLI::Option* option : of_nir) option->group(kNir);
   command->footer(
       "Example:\n  bntt export runs/vgg9 --format state-dict vgg9.safetensors\n  bntt export "
       "runs/hard --format nir hard.nir\n  bntt export runs/vgg9 --format nir vgg9.nir "
-      "--allow-lossy --bntt mean --data cifar");
+      "--allow-lossy --bntt mean --limit 1000");
   command->callback([arguments, of_nir, &action] {
     action = [arguments, of_nir] {
       for (const CLI::Option* option : of_nir) {

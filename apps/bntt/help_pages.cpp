@@ -31,7 +31,10 @@ std::string plain(const std::string& text) {
 }
 
 std::vector<const CLI::App*> commands_below(const CLI::App& app) {
-  return app.get_subcommands([](const CLI::App* command) { return !command->get_name().empty(); });
+  return app.get_subcommands([](const CLI::App* command) {
+    const bool hidden = command->get_group().empty();
+    return !command->get_name().empty() && !hidden;
+  });
 }
 
 std::string page_name(const std::string& command) {

@@ -20,11 +20,12 @@ namespace {
 /// What the mean over time costs, measured: with the exact network, and with the graph as others
 /// run it.
 void measure_cost(const std::string& run, const RunConfig& config, const RunModel& model,
-                  const NirExportArguments& arguments, NirGraph& graph) {
+                  const NirExportArguments& arguments, const std::string& directory,
+                  NirGraph& graph) {
   DatasetOptions options = dataset_options(config);
   options.need_train = false;
   options.limit_test = arguments.limit;
-  DatasetSplits data = open_run_data(config, *arguments.data, options, arguments.cache, nullptr);
+  DatasetSplits data = open_run_data(config, directory, options, arguments.cache, nullptr);
   fit_data_to_model(model, run, config.data.name, data);
   const EvaluateOptions evaluation{.encoder = encoder_for(model, config, data),
                                    .seed = static_cast<uint64_t>(config.train.seed)};
@@ -41,6 +42,21 @@ void measure_cost(const std::string& run, const RunConfig& config, const RunMode
   };
   graph.metadata.arrays["accuracy_exact"] = number(exact);
   graph.metadata.arrays["accuracy_as_written"] = number(mean);
+}
+
+/// Measures with the data of the run where --data names no others. Without them the file is written
+/// all the same.
+void say_cost(const std::string& run, const RunConfig& config, const RunModel& model,
+              const NirExportArguments& arguments, NirGraph& graph) {
+  if (arguments.data) return measure_cost(run, config, model, arguments, *arguments.data, graph);
+  try {
+    measure_cost(run, config, model, arguments, config.data.dir, graph);
+  } catch (const Error& error) {
+    fmt::print(
+        "norms are written as their mean over time; what that costs was not measured: {}; --data "
+        "DIR says where the data set is\n",
+        error.what());
+  }
 }
 
 bool names(const std::vector<std::string>& settings, const std::string& key) {
@@ -94,11 +110,7 @@ int export_nir(const std::string& run, const std::string& file,
              {.dt = arguments.dt,
               .allow_lossy = arguments.allow_lossy,
               .mean_of_steps = arguments.bntt == "mean"});
-  if (exported.approximate && arguments.data) {
-    measure_cost(run, config, model, arguments, exported.graph);
-  } else if (exported.approximate) {
-    fmt::print("norms are written as their mean over time; --data DIR measures what that costs\n");
-  }
+  if (exported.approximate) say_cost(run, config, model, arguments, exported.graph);
   write_nir(file, exported.graph);
   if (exported.soft_reset) {
     fmt::print(stderr,

@@ -13,7 +13,7 @@ struct NirExportArguments {
   double dt = 1e-4;
   bool allow_lossy = false;
   std::string bntt = "refuse";      ///< or mean
-  std::optional<std::string> data;  ///< directory, to measure what the mean costs
+  std::optional<std::string> data;  ///< to measure what the mean costs; default: the run's
   int64_t limit = 0;                ///< of test samples
   CacheArguments cache;
 };

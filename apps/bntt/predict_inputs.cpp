@@ -77,10 +77,27 @@ NamedSample read_sample(const Model& model, const fs::path& file, const SensorSi
   if (!reads_events(model)) {
     return {file.string(), model.prepare(read_picture(file).images(), sample)};
   }
-  Batch batch = frames_of(read_recording_of(model.card().training.data, file, sensor),
-                          model.network().spec().input, model.card().input.events);
+  Batch batch = frames_of(read_model_recording(model, file, sensor), model.network().spec().input,
+                          model.card().input.events);
   batch.sample_ids = {kFirstTestId + sample};
   return {file.string(), std::move(batch)};
+}
+
+Recording read_model_recording(const Model& model, const fs::path& file, const SensorSize& sensor) {
+  Recording recording = read_recording_of(model.card().training.data, file, sensor);
+  const FrameOptions& options = model.card().input.events;
+  if (options.bin_us == 0 || recording.events.empty()) return recording;
+  const auto [first, last] = std::ranges::minmax_element(recording.events, {}, &Event::time_us);
+  // Unsigned, as times in a damaged file may be too far apart: frames_of() refuses those.
+  const auto span_us = static_cast<int64_t>(static_cast<uint64_t>(last->time_us) -
+                                            static_cast<uint64_t>(first->time_us));
+  const int64_t bins = span_us / options.bin_us + 1;
+  if (bins > options.frames) {
+    fmt::print(stderr,
+               "warning: {} lasts {} bins of {} microseconds and is cut to the network's {}\n",
+               file.string(), bins, options.bin_us, options.frames);
+  }
+  return recording;
 }
 
 SensorSize sensor_of(const Model& model) {

@@ -32,6 +32,11 @@ std::vector<std::filesystem::path> sample_files(const Model& model,
 NamedSample read_sample(const Model& model, const std::filesystem::path& file,
                         const SensorSize& sensor, uint32_t sample);
 
+/// A recording for a model of event recordings. Warns of one that lasts longer than the model's
+/// bins of fixed length.
+Recording read_model_recording(const Model& model, const std::filesystem::path& file,
+                               const SensorSize& sensor);
+
 /// The sensor of the recordings that the model was trained with, where its settings say it.
 SensorSize sensor_of(const Model& model);
 

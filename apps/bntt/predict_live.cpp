@@ -9,8 +9,8 @@
 #include "base/fail.h"
 #include "bntt/session.h"
 #include "command.h"
-#include "data/recordings.h"
 #include "interrupt.h"
+#include "predict_inputs.h"
 #include "report/explanation.h"
 #include "report/live_server.h"
 
@@ -33,7 +33,9 @@ std::vector<int64_t> frame_ends(const Recording& recording, const FrameOptions& 
   const auto count = std::ssize(times);
   std::vector<int64_t> ends;
   for (int64_t frame = 1; frame <= options.frames; ++frame) {
-    if (options.interval == Interval::time) {
+    if (options.bin_us > 0) {
+      ends.push_back(options.bin_us * frame);
+    } else if (options.interval == Interval::time) {
       ends.push_back(span_us * frame / options.frames);
     } else {
       const int64_t events = std::max<int64_t>(1, frame * count / options.frames);
@@ -79,7 +81,7 @@ class Replay {
       : model_(model),
         options_(options),
         name_(file.filename().string()),
-        recording_(read_recording_of(model.card().training.data, file, options.sensor)),
+        recording_(read_model_recording(model, file, options.sensor)),
         frames_(frames_of(recording_, model.network().spec().input, model.card().input.events)),
         ends_us_(frame_ends(recording_, model.card().input.events)),
         session_(model, 1),

@@ -4,7 +4,7 @@
 #include "kernels/prefetch.h"
 #include "kernels/simd_kernels.h"
 
-// One source, compiled by Highway once per target; the plain reference serves machines below AVX2.
+// One source, compiled by Highway once per target; the plain reference serves the others.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/lee_simd.cpp"
 #include "kernels/simd_targets.h"

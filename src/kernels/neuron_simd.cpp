@@ -6,7 +6,7 @@
 #include "kernels/simd_kernels.h"
 #include "kernels/step_row.h"
 
-// One source, compiled by Highway once per target; the plain reference serves machines below AVX2.
+// One source, compiled by Highway once per target; the plain reference serves the others.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/neuron_simd.cpp"
 #include "kernels/simd_targets.h"
@@ -41,8 +41,14 @@ struct VectorDynamics {
         trace_decay(hn::Set(Tag(), dynamics.trace_decay)),
         detach_reset(dynamics.detach_reset) {}
 
-  // The order of operands matters: if they are equal or one is NaN, x86 returns the second.
-  HWY_INLINE Vector Membrane(Vector integrated) const { return hn::Max(floor, integrated); }
+  HWY_INLINE Vector Membrane(Vector integrated) const {
+    if constexpr (HWY_TARGET == HWY_NEON) {
+      return hn::IfThenElse(hn::Gt(floor, integrated), floor, integrated);
+    } else {
+      // The order of operands matters: if they are equal or one is NaN, x86 returns the second.
+      return hn::Max(floor, integrated);
+    }
+  }
 
   HWY_INLINE Mask Fires(Vector v) const { return hn::Gt(v, fires_above); }
 
@@ -121,7 +127,7 @@ void SpikingStepVector(const Dynamics& dynamics, const NeuronRow& row, int64_t c
     const Vector v = vector_dynamics.Membrane(hn::MulAdd(LoadWhole(current), scale, before));
     const Mask fired = vector_dynamics.Fires(v);
     hn::StoreU(vector_dynamics.Carried(v, fired), Tag(), carry);
-    hn::StoreMaskBits(Tag(), fired, spikes);
+    StoreSpikes(fired, c, spikes);
     current += current_stride;
     carry += carry_stride;
     spikes += spike_stride;
@@ -135,7 +141,8 @@ void SpikingStepRest(const Dynamics& dynamics, const NeuronRow& row, int64_t c) 
   const Channels lanes(c, row.channels);
   const Vector scale = lanes.Load(row.scale + c);
   const Vector shift = lanes.Load(row.shift + c);
-  const int64_t bytes = (row.channels - c + 7) / 8;
+  const int64_t shift_in_byte = c % 8;  // not zero: the vector before it shares its byte
+  const int64_t bytes = (row.channels - c + shift_in_byte + 7) / 8;
   for (int64_t p = 0; p < row.pixels; ++p) {
     float* carry = row.carry + p * row.carry_stride + c;
     const Vector current = lanes.Load(Stored<Number>(row.currents) + p * row.current_stride + c);
@@ -143,8 +150,10 @@ void SpikingStepRest(const Dynamics& dynamics, const NeuronRow& row, int64_t c) 
         vector_dynamics.Membrane(hn::MulAdd(current, scale, hn::Add(lanes.Load(carry), shift)));
     const Mask fired = vector_dynamics.Fires(v);
     lanes.Store(vector_dynamics.Carried(v, fired), carry);
-    const SpikeWord bits = lanes.Bits(fired);
-    std::memcpy(row.spikes + p * row.spike_stride + c / 8, &bits, static_cast<size_t>(bytes));
+    uint8_t* spikes = row.spikes + p * row.spike_stride + c / 8;
+    SpikeWord bits = lanes.Bits(fired) << shift_in_byte;
+    if (shift_in_byte != 0) bits |= *spikes;
+    std::memcpy(spikes, &bits, static_cast<size_t>(bytes));
   }
 }
 

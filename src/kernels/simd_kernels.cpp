@@ -2,30 +2,43 @@
 
 #include <hwy/highway.h>
 
+#include <array>
+
 namespace bntt::kernels {
 namespace {
 
+struct Named {
+  int64_t target;
+  const char* name;
+};
+
+#if HWY_ARCH_X86
+constexpr Named kOffered[] = {{HWY_AVX3, "avx512"}, {HWY_AVX2, "avx2"}};
+
 /// Whether the operating system saves the registers too. Highway checks only the processor if the
 /// system has disabled XSAVE, as Linux does with `noxsave`.
-bool system_supports(int64_t target) {
-#if HWY_ARCH_X86
+bool runs_here(int64_t target) {
+  if ((hwy::SupportedTargets() & target) == 0) return false;
   return target == HWY_AVX3 ? __builtin_cpu_supports("avx512f") : __builtin_cpu_supports("avx2");
-#else
-  return target != 0;
-#endif
 }
+#elif HWY_ARCH_ARM_A64
+constexpr Named kOffered[] = {{HWY_NEON, "neon"}};
+
+/// Every 64-bit ARM processor has NEON. Highway is not asked, because it wants instructions for AES
+/// as well, which a Raspberry Pi 4 lacks and the kernels do not use.
+bool runs_here(int64_t) { return true; }
+#else
+constexpr std::array<Named, 0> kOffered;
+
+bool runs_here(int64_t) { return false; }
+#endif
 
 }  // namespace
 
 std::vector<KernelSet> simd_kernels() {
-  struct Named {
-    int64_t target;
-    const char* name;
-  };
   std::vector<KernelSet> sets;
-  const int64_t supported = hwy::SupportedTargets();
-  for (const Named named : {Named{HWY_AVX3, "avx512"}, Named{HWY_AVX2, "avx2"}}) {
-    if ((supported & named.target) == 0 || !system_supports(named.target)) continue;
+  for (const Named& named : kOffered) {
+    if (!runs_here(named.target)) continue;
     hwy::GetChosenTarget().Update(named.target);
     KernelSet& set = sets.emplace_back();
     set.name = named.name;

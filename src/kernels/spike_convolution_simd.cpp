@@ -5,7 +5,7 @@
 
 #include "kernels/simd_kernels.h"
 
-// One source, compiled by Highway once per target; the plain reference serves machines below AVX2.
+// One source, compiled by Highway once per target; the plain reference serves the others.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/spike_convolution_simd.cpp"
 #include "kernels/simd_targets.h"
@@ -105,7 +105,8 @@ struct OutputTile {
   static constexpr int kColumns = (pixels - 1) * stride + kernel;
   Vector sums[pixels][vectors];
 
-  void Clear() {
+  // Not left to the compiler, which would make it for the plain processor and not for the target.
+  HWY_INLINE OutputTile() {
     for (auto& pixel : sums) {
       for (Vector& sum : pixel) sum = hn::Zero(Tag());
     }
@@ -162,7 +163,6 @@ void TiledRow(const SpikeConvolution& convolution, const ColumnSums& sums,
   const Vector factor = hn::Set(Tag(), sums.factor);
   for (int64_t x = 0; x < row_width; x += pixels) {
     Tile tile;
-    tile.Clear();
     const auto walk = [&]<int position>(std::integral_constant<int, position>) HWY_ATTR {
       const int64_t column = x * stride - padding + position;
       if (column < 0 || column >= columns) return;

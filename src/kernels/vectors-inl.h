@@ -31,19 +31,42 @@ HWY_INLINE Vector LoadWhole(const uint16_t* from) {
   return hn::BitCast(Tag(), hn::ShiftLeft<16>(words));
 }
 
+/// Masked loads and stores touch no memory that the mask leaves out. NEON's are whole ones with a
+/// choice between old and new lanes.
+constexpr bool kMasksMemory = HWY_MEM_OPS_MIGHT_FAULT == 0;
+
+/// Writes the spikes of a vector of channels, of which `channel` is the first, to their byte. Two
+/// vectors of four lanes share a byte: the first of them clears the bits of the second.
+HWY_INLINE void StoreSpikes(Mask fired, int64_t channel, uint8_t* byte) {
+  if constexpr (hn::MaxLanes(Tag()) >= 8) {
+    hn::StoreMaskBits(Tag(), fired, byte);
+  } else {
+    uint8_t bits = 0;
+    hn::StoreMaskBits(Tag(), fired, &bits);
+    *byte = channel % 8 == 0 ? bits : static_cast<uint8_t>(*byte | bits << channel % 8);
+  }
+}
+
 /// A full vector of channels, or the remainder at the end of a row: past the end, loads give zero
 /// and stores do nothing.
 class Channels {
  public:
   Channels(int64_t first, int64_t end)
       : whole_(end - first >= Width()),
-        count_(std::min(end - first, Width())),
+        count_(std::clamp<int64_t>(end - first, 0, Width())),
         mask_(hn::FirstN(Tag(), static_cast<size_t>(count_))) {}
 
   static int64_t Width() { return static_cast<int64_t>(hn::Lanes(Tag())); }
 
   Vector Load(const float* from) const {
-    return HWY_LIKELY(whole_) ? hn::LoadU(Tag(), from) : hn::MaskedLoad(mask_, Tag(), from);
+    if (HWY_LIKELY(whole_)) return hn::LoadU(Tag(), from);
+    if constexpr (kMasksMemory) {
+      return hn::MaskedLoad(mask_, Tag(), from);
+    } else {
+      HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)] = {};
+      for (int64_t i = 0; i < count_; ++i) lanes[i] = from[i];
+      return hn::Load(Tag(), lanes);
+    }
   }
   /// Loads the upper halves of floats.
   Vector Load(const uint16_t* from) const {
@@ -55,7 +78,7 @@ class Channels {
   void Store(Vector v, float* to) const {
     if (HWY_LIKELY(whole_)) {
       hn::StoreU(v, Tag(), to);
-    } else if constexpr (HWY_TARGET == HWY_AVX2) {
+    } else if constexpr (HWY_TARGET == HWY_AVX2 || !kMasksMemory) {
       // AMD's cores before Zen 4 take about twenty cycles for AVX2's masked store; this takes one
       // cycle per lane.
       HWY_ALIGN float lanes[HWY_MAX_BYTES / sizeof(float)];

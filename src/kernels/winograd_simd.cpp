@@ -3,7 +3,7 @@
 
 #include "kernels/simd_kernels.h"
 
-// One source, compiled by Highway once per target; the plain reference serves machines below AVX2.
+// One source, compiled by Highway once per target; the plain reference serves the others.
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "kernels/winograd_simd.cpp"
 #include "kernels/simd_targets.h"
@@ -110,11 +110,8 @@ HWY_INLINE void TransformTiles(const WinogradConvolution& convolution, int64_t c
             column[i] = hn::LoadU(Tag(), pixels[i * size + j] + c);
           }
         } else {
-          const Mask mask =
-              hn::FirstN(Tag(), static_cast<size_t>(std::max<int64_t>(0, channels - c)));
-          for (int64_t i = 0; i < size; ++i) {
-            column[i] = hn::MaskedLoad(mask, Tag(), pixels[i * size + j] + c);
-          }
+          const Channels rest(c, channels);
+          for (int64_t i = 0; i < size; ++i) column[i] = rest.Load(pixels[i * size + j] + c);
         }
         Vector result[kWindow];
         transform(column, result);
@@ -173,7 +170,7 @@ HWY_INLINE void MultiplyTile(int64_t inner, const Factor& a, const float* HWY_RE
   }
 }
 
-// As many sums as the registers hold: sixteen registers of AVX2, thirty-two of AVX-512.
+// As many sums as the registers hold: sixteen registers of AVX2, thirty-two of AVX-512 and NEON.
 constexpr int kTileRows = HWY_TARGET == HWY_AVX2 ? 6 : 12;
 
 void WinogradForwardSimd(const WinogradConvolution& convolution, const float* packed_weights,

@@ -92,6 +92,24 @@ TEST_F(Nir, NormsOfEveryStepAndSoftResetsNeedConsentAndComeBackExactly) {
               HasSubstr("leave out --dt"));
 }
 
+TEST_F(Nir, TheMeanOverTimeSaysWhatItCosts) {
+  train("run", {"--epochs", "1"});
+  const std::vector<std::string> lossy = {"--bntt", "mean", "--allow-lossy"};
+  ProcessEnd end = export_nir("run", "out.nir", lossy);
+  EXPECT_EQ(end.exit_code, 0) << end.error;
+  EXPECT_THAT(end.out, AllOf(HasSubstr("% with the norms of every step"),
+                             HasSubstr("with their mean"), HasSubstr("on 21 test samples")));
+  std::filesystem::rename(path("data"), path("moved"));
+  end = export_nir("run", "again.nir", lossy);
+  EXPECT_EQ(end.exit_code, 0) << end.error;
+  EXPECT_THAT(end.out, AllOf(HasSubstr("was not measured"), HasSubstr("--data DIR")));
+  EXPECT_TRUE(std::filesystem::exists(path("again.nir")));
+  end = export_nir("run", "third.nir",
+                   {"--bntt", "mean", "--allow-lossy", "--data", path("nowhere")});
+  EXPECT_EQ(end.exit_code, 2) << end.out;
+  EXPECT_FALSE(std::filesystem::exists(path("third.nir")));
+}
+
 TEST_F(Nir, FoldedNetworksAnswerAsBefore) {
   train("run", {"--epochs", "1", "--set", "model.norm=bn", "--set", "model.reset=hard", "--set",
                 "encoder.kind=direct"});
@@ -142,6 +160,20 @@ TEST_F(Nir, RecordingsAreCutIntoBinsOfFixedLength) {
   const ProcessEnd end = run_bntt({"eval", path("run"), "--cache", "none", "--json"});
   EXPECT_EQ(end.exit_code, 0) << end.error;
   EXPECT_THAT(end.error, HasSubstr("1 recordings are longer than the network's 8 bins"));
+  const ProcessEnd prediction = run_bntt({"predict", path("run"), path("events/Test/3/long.bin")});
+  EXPECT_EQ(prediction.exit_code, 0) << prediction.error;
+  EXPECT_THAT(
+      prediction.error,
+      HasSubstr("long.bin lasts 12 bins of 12500 microseconds and is cut to the network's 8"));
+}
+
+TEST_F(Nir, LiveStepsLastAsLongAsBins) {
+  train_in_bins("run");
+  const std::string told =
+      succeed({"predict", path("run"), "--events", path("events/Test/3/0.bin"), "--live"});
+  EXPECT_THAT(told,
+              AllOf(HasSubstr("    12.5 ms  step   1/8"), HasSubstr("    50.0 ms  step   4/8"),
+                    HasSubstr("   100.0 ms  step   8/8")));
 }
 
 TEST_F(Nir, BinsAreNotForNormsOfEveryStep) {

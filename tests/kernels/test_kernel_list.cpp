@@ -10,6 +10,7 @@
 namespace bntt::kernels {
 namespace {
 
+#if defined(__x86_64__)
 // What the kernel says of the machine, so that the code under test is not its own witness.
 bool machine_has(const std::string& feature) {
   std::ifstream file("/proc/cpuinfo");
@@ -24,6 +25,7 @@ bool machine_has(const std::string& feature) {
   }
   return false;
 }
+#endif
 
 bool listed(const std::string& name) {
   return std::ranges::any_of(kernel_sets(), [&](const KernelSet& set) { return set.name == name; });
@@ -35,6 +37,7 @@ TEST(KernelList, EndsInTheReference) {
   EXPECT_EQ(kernel_sets().back().spiking_step, reference_kernels().spiking_step);
 }
 
+#if defined(__x86_64__)
 TEST(KernelList, HoldsWhatTheMachineCanRun) {
   if (machine_has("avx2") && machine_has("fma") && machine_has("bmi2")) {
     EXPECT_TRUE(listed("avx2"));
@@ -44,6 +47,12 @@ TEST(KernelList, HoldsWhatTheMachineCanRun) {
     EXPECT_EQ(kernel_sets().front().name, "avx512");
   }
 }
+#elif defined(__aarch64__)
+TEST(KernelList, HoldsWhatTheMachineCanRun) {
+  EXPECT_TRUE(listed("neon"));
+  EXPECT_EQ(kernel_sets().front().vector_floats, 4) << "neon comes first";
+}
+#endif
 
 TEST(KernelList, EverySetIsCompleteAndItsOwn) {
   for (const KernelSet& set : kernel_sets()) {

@@ -28,7 +28,7 @@ void expect_density(float value) {
 }
 
 TEST(BreakEvenFormula, KnowsEveryKernelSetAndShape) {
-  std::vector<std::string> sets = {"reference", "avx2", "avx512"};
+  std::vector<std::string> sets = {"reference", "avx2", "avx512", "neon"};
   for (const kernels::KernelSet& set : kernels::kernel_sets()) sets.push_back(set.name);
   for (const std::string& set : sets) {
     SCOPED_TRACE(set);
@@ -57,6 +57,9 @@ TEST(BreakEvenFormula, GivesTheRecordedNumbers) {
   const BreakEven pooled = break_even_by_formula(plan_of(64, 128, 16, {}, 2), "avx2");
   EXPECT_FLOAT_EQ(pooled.forward, 0.186F);
   EXPECT_FLOAT_EQ(pooled.weight_gradient, 0.216F);
+  const BreakEven on_arm = break_even_by_formula(plan_of(64, 64, 32), "neon");
+  EXPECT_FLOAT_EQ(on_arm.forward, 0.193F);
+  EXPECT_FLOAT_EQ(on_arm.weight_gradient, 0.225F);
 }
 
 TEST(BreakEvenFormula, TilesBeyondTheMapMakeDenseDearer) {

@@ -1,15 +1,14 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <bit>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 #include <vector>
 
-#include "base/random.h"
 #include "bntt/network.h"
 #include "bntt/zoo.h"
+#include "checksum.h"
 #include "kernels/kernel_set.h"
 #include "layers/loss.h"
 #include "learn/sgd.h"
@@ -22,58 +21,8 @@ namespace {
 /// own kernels differ between processors, so the test is run with ONEDNN_MAX_CPU_ISA=AVX2.
 constexpr uint64_t kSignature = 0xcad17a16adb3f51c;
 
-class Hash {
- public:
-  void add(const Buffer<float>& values) {
-    for (const float value : values) {
-      state_ = (state_ ^ std::bit_cast<uint32_t>(value)) * 0x100000001b3U;
-    }
-  }
-  uint64_t value() const { return state_; }
-
- private:
-  uint64_t state_ = 0xcbf29ce484222325U;
-};
-
 constexpr int64_t kBatch = 6;
 constexpr int64_t kClasses = 5;
-
-float uniform(uint32_t sample, int64_t position) {
-  const auto bits =
-      draw4(7, Purpose::encoding, {.sample = sample, .block = static_cast<uint32_t>(position)});
-  return uniform01(bits[0]);
-}
-
-/// Signed spikes at about three of ten places, or the same real values at every step.
-Signal input_of(const NetworkSpec& spec, bool direct, uint32_t seed) {
-  const MapShape& shape = spec.input;
-  const int64_t steps = active_steps(spec);
-  if (direct) {
-    DenseTrain values{.steps = steps,
-                      .batch = kBatch,
-                      .shape = shape,
-                      .constant = true,
-                      .values = Buffer<float>(kBatch * shape.size())};
-    for (int64_t i = 0; i < values.values.size(); ++i) {
-      values.values[i] = 2.0F * uniform(seed, i) - 1.0F;
-    }
-    return values;
-  }
-  SpikeTrain spikes(steps, kBatch, shape, {1.0F, -1.0F});
-  int64_t position = 0;
-  for (int64_t step = 0; step < steps; ++step) {
-    for (int64_t image = 0; image < kBatch; ++image) {
-      for (int64_t i = 0; i < shape.size(); ++i) {
-        const float draw = uniform(seed, position++);
-        if (draw > 0.3F) continue;
-        const int64_t pixel = i / shape.channels;
-        spikes.set(draw < 0.15F ? 0 : 1, step, image, pixel / shape.width, pixel % shape.width,
-                   i % shape.channels);
-      }
-    }
-  }
-  return spikes;
-}
 
 struct Case {
   ZooOptions options;
@@ -81,14 +30,14 @@ struct Case {
   Precision precision = Precision::fp32;
 };
 
-void train_and_infer(const Case& trial, Hash& hash) {
+void train_and_infer(const Case& trial, testing::Checksum& hash) {
   Network network(vgg5(trial.options), 3);
   network.set_precision(trial.precision);
   Sgd sgd(network, {});
   const std::vector<int64_t> labels = {0, 1, 2, 3, 4, 0};
   for (uint32_t step = 0; step < 4; ++step) {
-    Trace trace = network.forward(input_of(network.spec(), trial.direct, step), NormMode::batch,
-                                  Keep::for_backward);
+    Trace trace = network.forward(testing::drawn_input(network.spec(), kBatch, trial.direct, step),
+                                  NormMode::batch, Keep::for_backward);
     hash.add(trace.logits);
     const Loss loss = cross_entropy(trace.logits, labels);
     network.backward(std::move(trace), loss.gradient);
@@ -96,7 +45,7 @@ void train_and_infer(const Case& trial, Hash& hash) {
   }
   for (const Parameter& parameter : network.parameters()) hash.add(parameter.value);
   ChainState state = network.start(kBatch);
-  network.advance(input_of(network.spec(), trial.direct, 9), state);
+  network.advance(testing::drawn_input(network.spec(), kBatch, trial.direct, 9), state);
   hash.add(network.logits(state));
 }
 
@@ -137,7 +86,7 @@ TEST(Signature, IsThatOfTheRecordedRun) {
     c.direct = true;
     c.options.neuron.kind = "relu";
   });
-  Hash hash;
+  testing::Checksum hash;
   for (const Case& trial : cases) train_and_infer(trial, hash);
   std::printf("signature of %s: %016llx\n", kernels::kernels().name.c_str(),
               static_cast<unsigned long long>(hash.value()));

@@ -19,8 +19,9 @@
 //
 // The largest residuals occur with 8 and 16 channels, where two timings of one shape differ as
 // much; for the weight gradients of 1x1 convolutions with stride 1 and few channels, dense is
-// faster at any density. A wrong break-even only costs time for frames whose density lies between
-// it and the right one, and near the right one both ways take the same time.
+// faster at any density. `neon` uses the coefficients of avx2: no ARM machine was available for
+// timing (docs/decisions/0020). A wrong break-even only costs time for frames whose density lies
+// between it and the right one, and near the right one both ways take the same time.
 namespace bntt {
 namespace {
 
@@ -59,6 +60,11 @@ constexpr Coefficients kCoefficients[] = {
        {0.025, 0.041, 0.045, -0.019, -0.077, 0},
        {0.042, -0.012, 0.04, 0, 0, 0}}}},
 };
+
+/// The set whose timings serve for `kernel_set`.
+std::string_view timed_set(std::string_view kernel_set) {
+  return kernel_set == "neon" ? "avx2" : kernel_set;
+}
 
 Way way_of(const BranchPlan& plan) {
   if (plan.geometry.is_same_3x3()) return kWinograd;
@@ -100,7 +106,8 @@ float density_of(const Terms& coefficients, const Terms& terms) {
 }  // namespace
 
 BreakEven break_even_by_formula(const BranchPlan& plan, std::string_view kernel_set) {
-  const auto* found = std::ranges::find(kCoefficients, kernel_set, &Coefficients::kernel_set);
+  const auto* found =
+      std::ranges::find(kCoefficients, timed_set(kernel_set), &Coefficients::kernel_set);
   BNTT_CHECK(found != std::end(kCoefficients));
   const Way way = way_of(plan);
   const Terms terms = terms_of(plan);
