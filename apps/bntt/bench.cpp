@@ -95,7 +95,7 @@ struct GateArguments {
   int threads = 0;
 };
 
-int run_gate(const GateArguments& arguments) {
+int gate_speed(const GateArguments& arguments) {
   set_threads(arguments.threads);
   bench::Options options{.workload = {.data = arguments.data},
                          .threads = threads(),
@@ -225,7 +225,7 @@ void add_bench(CLI::App& app, Action& action) {
     if (gate->file.empty()) {
       fail("bench: expected --gate FILE or one of train, infer, kernels, break-even");
     }
-    action = [gate] { return run_gate(*gate); };
+    action = [gate] { return gate_speed(*gate); };
   });
   add_kind(*command, action, bench::Kind::train, {32},
            "Time training steps: encoding, forward, loss, backward, SGD",
