@@ -44,6 +44,8 @@ class ImposedRun {
                         const torch::Tensor& current_gradient) const;
   /// The stage to which a parameter or statistic of this name belongs.
   const StagePlan& stage_of(const std::string& name) const;
+  /// Whether the branch to which a number of this name belongs works at a step of the run.
+  bool works(const std::string& name, int64_t step) const;
   /// ∂L/∂current of a bias whose gradient is zero, since a norm subtracts it again; else undefined.
   torch::Tensor current_of_cancelled_bias(const Parameter& parameter) const;
 

@@ -26,8 +26,7 @@ Signal Accumulator::forward(const NeuronInput& input, std::span<const Parameter>
   for (int64_t step = 0; step < shape.steps; ++step) {
     for (int64_t image = 0; image < shape.batch; ++image) {
       const int64_t row = affine.row(step, image) * classes;
-      const kernels::Currents current =
-          currents.from(currents.at_step(step) + image * classes);
+      const kernels::Currents current = currents.from(currents.at_step(step) + image * classes);
       for (int64_t k = 0; k < classes; ++k) {
         const float x = current.at(k);
         const float scale = affine.scale[row + k];
