@@ -219,11 +219,13 @@ void add_bench(CLI::App& app, Action& action) {
       "Run bntt bench PART --help for the options of a part.");
   command->callback([command, gate, &action] {
     if (!command->get_subcommands().empty()) {
-      if (!gate->file.empty()) fail("--gate takes no further command, expected it alone");
+      if (!gate->file.empty()) {
+        throw CLI::ExcludesError("--gate", command->get_subcommands().front()->get_name());
+      }
       return;
     }
     if (gate->file.empty()) {
-      fail("bench: expected --gate FILE or one of train, infer, kernels, break-even");
+      throw CLI::RequiredError("--gate FILE or one of train, infer, kernels, break-even");
     }
     action = [gate] { return gate_speed(*gate); };
   });

@@ -123,7 +123,7 @@ static void check_predictions(const struct samples* samples) {
   options.progress = stop_at_once;
   options.user_data = &done;
   EXPECT(bntt_predict_values(model, values, samples->count, &options, &results) == BNTT_CANCELLED);
-  EXPECT(done == 1);
+  EXPECT(done >= 1);
 
   {
     struct {

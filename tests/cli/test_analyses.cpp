@@ -173,7 +173,7 @@ TEST_F(Analyses, AttackOnRecordingsIsNoise) {
 }
 
 TEST_F(Analyses, WrongInputIsRefusedInOneSentence) {
-  EXPECT_THAT(refused({"attack"}), HasSubstr("no attack was named"));
+  EXPECT_THAT(refused({"attack"}), HasSubstr("no attack was given"));
   EXPECT_THAT(refused({"attack", "--fgsm", "2/0"}), HasSubstr("--fgsm"));
   EXPECT_THAT(refused({"attack", "--noise", "0.1,much"}), HasSubstr("'much' is not a strength"));
   EXPECT_THAT(refused({"attack", "--noise", "0.1", "--draws", "0"}), HasSubstr("--draws"));

@@ -229,7 +229,9 @@ TEST_F(BenchGate, RefusesFilesAndProgramsThatAreNoGate) {
   EXPECT_THAT(refused({"bench", "--gate", path("empty.toml")}), HasSubstr("at least one [[case]]"));
   EXPECT_THAT(refused({"bench", "--gate", gate("previous = 1.0"), "--previous", path("none")}),
               HasSubstr("expected another bntt program"));
-  EXPECT_THAT(refused({"bench"}), HasSubstr("expected --gate FILE or one of train"));
+  EXPECT_THAT(refused({"bench"}), HasSubstr("--gate FILE or one of train"));
+  EXPECT_THAT(refused({"bench", "--gate", gate("previous = 1.0"), "kernels"}),
+              HasSubstr("kernels"));
 }
 
 }  // namespace

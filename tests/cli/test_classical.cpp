@@ -101,7 +101,7 @@ TEST_F(Classical, RunsAreNotMixedUp) {
   }
   EXPECT_THAT(refused({"plot", path("run"), "--figure", "gamma", "--out", path("a.svg")}),
               HasSubstr("classical method"));
-  EXPECT_THAT(refused({"report", path("run"), "--follow"}), HasSubstr("classical run"));
+  EXPECT_THAT(refused({"report", path("run"), "--follow"}), HasSubstr("run of a classical method"));
   write_text("run/result.json", "{\"method\": 3}");
   EXPECT_THAT(refused({"report", path("run")}), HasSubstr("result.json"));
 }

@@ -150,7 +150,7 @@ TEST(NirExport, WhatNirCannotSayIsRefusedByStage) {
   EXPECT_THAT(refusal(spec), HasSubstr("max pool"));
   spec = exact_nir_cases().front().spec;
   spec.propagation = Propagation::delayed;
-  EXPECT_THAT(refusal(spec), HasSubstr("delays"));
+  EXPECT_THAT(refusal(spec), HasSubstr("delayed propagation"));
 }
 
 TEST(NirExport, EqualNetworksGiveEqualBytes) {

@@ -266,7 +266,7 @@ TEST(LearnedWindows, ATraceOfOtherWindowsIsRefused) {
   network.set_windows(some_windows(network));
   const Buffer<float> gradient(trace.logits.size());
   EXPECT_EQ(refusal([&] { network.backward(std::move(trace), gradient); }),
-            "network: the trace is not one of this network's");
+            "network: the trace does not belong to this network");
 }
 
 TEST(LearnedWindows, LeaveTheirShareOfTheWork) {

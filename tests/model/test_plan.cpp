@@ -140,7 +140,7 @@ TEST(Plan, RefusesChainsThatAreNone) {
   EXPECT_THAT(complaint(network({Conv3x3{4}})), HasSubstr("0 readouts"));
   EXPECT_THAT(complaint(network({Readout{}, Readout{}})), HasSubstr("2 readouts"));
   EXPECT_THAT(complaint(network({Readout{}, AvgPool{1}})), HasSubstr("not the last"));
-  EXPECT_THAT(complaint(network({Dense{4}, Conv3x3{4}, Readout{}})), HasSubstr("after fc1"));
+  EXPECT_THAT(complaint(network({Dense{4}, Conv3x3{4}, Readout{}})), HasSubstr("follows fc1"));
   EXPECT_THROW(classes_of(network({})), Error);
 }
 

@@ -68,7 +68,7 @@ TEST_F(RealRuns, RecordingsAreReportedBesideImages) {
         .get<std::string>();
   };
   EXPECT_THAT(text("event-noise"), HasSubstr("12 test recordings"));
-  EXPECT_THAT(text("attack"), HasSubstr("none on event recordings"));
+  EXPECT_THAT(text("attack"), HasSubstr("Not defined for event recordings"));
   EXPECT_EQ(browser.run("return document.querySelectorAll('#panel-attack canvas').length"), 0);
   EXPECT_THAT(browser.console(), IsEmpty());
 }

@@ -51,6 +51,8 @@ TEST(Settings, EveryKeyThatARunWritesIsThere) {
   config.data.deviation = {0.5F};
   config.model.floor = 0.0F;
   config.model.dense_dropout = 0.0F;
+  config.train.window_threshold = 0.1;
+  config.train.window_work = 0.5;
   const Json written = parse_toml(to_toml(config), "settings");
   std::set<std::string> sections;
   for (const SettingsTable& table : settings_reference()) {
