@@ -15,10 +15,10 @@ HWY_BEFORE_NAMESPACE();
 namespace bntt::kernels::HWY_NAMESPACE {
 
 using Words = HWY_FULL(int16_t);
-constexpr int kWords = static_cast<int>(hn::MaxLanes(Words()));
+constexpr auto kWords = static_cast<int64_t>(hn::MaxLanes(Words()));
 // At least one: Highway compiles for a plain processor too, though we never use that.
-constexpr int kHalfWords = std::max(1, kWords / 2);
-constexpr int kQuarterWords = std::max(1, kWords / 4);
+constexpr int64_t kHalfWords = std::max<int64_t>(1, kWords / 2);
+constexpr int64_t kQuarterWords = std::max<int64_t>(1, kWords / 4);
 constexpr auto kRoom = static_cast<int32_t>(kIntegerAdds);
 
 /// Stores 16-bit sums as 32-bit ones, or adds them to those that are there.
@@ -62,7 +62,7 @@ struct PairSums {
 template <class D, int pixels, int kernel, int stride>
 struct PairTile {
   static constexpr int kColumns = (pixels - 1) * stride + kernel;
-  static constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+  static constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(D()));
   PairSums<D> sums[pixels];
 
   HWY_INLINE void Clear() {
@@ -150,7 +150,7 @@ void TiledPairRow(const SpikeConvolution& convolution, const IntegerColumnSums& 
 template <class D>
 void PairRowByPixels(const SpikeConvolution& convolution, const IntegerColumnSums& sums,
                      const RowOutput& output) {
-  constexpr int kLanes = static_cast<int>(hn::MaxLanes(D()));
+  constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(D()));
   const ConvGeometry& geometry = convolution.geometry;
   const int64_t columns = convolution.map.pooled().width;
   const int64_t entry_words = geometry.kernel * kLanes;
@@ -250,7 +250,7 @@ void IntegerPatternRowSimd(const PatternConvolution& convolution, const uint8_t*
 
 template <int vectors>
 void IntegerSumRowsAs(const SpikeLists& lists, int64_t count, const IntegerRowSums& sums) {
-  constexpr int kRow = vectors * kWords;
+  constexpr int64_t kRow = vectors * kWords;
   for (int64_t i = 0; i < count; ++i) {
     HWY_ALIGN int32_t stored[2 * kRow];
     InPieces(lists.starts[i], lists.starts[i + 1],
