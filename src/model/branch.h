@@ -145,7 +145,7 @@ class Branch {
   WorkingSteps working_;
 };
 
-bool is_constant(const Signal& signal);
+bool is_constant(const Signal& input);
 Arithmetic arithmetic_of(Precision precision);
 
 /// A trace in the form that the neurons' kernels read.
