@@ -61,15 +61,13 @@ int check(const CheckArguments& arguments) {
   for (const Finding& finding : report.findings) {
     progress.line(fmt::format("{}: {}", finding.file.string(), finding.problem));
   }
-  progress.line(
-      fmt::format("{}: {}: {} training and {} test samples in {} files, {:.1f} MB, {} "
-                  "with a known checksum",
-                  report.dataset,
-                  report.findings.empty() ? std::string("whole")
-                                          : fmt::format("{} finding{}", report.findings.size(),
-                                                        report.findings.size() == 1 ? "" : "s"),
-                  report.train_samples, report.test_samples, report.files,
-                  static_cast<double>(report.bytes) / 1e6, report.checksums));
+  const std::size_t problems = report.findings.size();
+  progress.line(fmt::format(
+      "{}: {}: {} training and {} test samples in {} files, {:.1f} MB{}", report.dataset,
+      problems == 0 ? "complete" : fmt::format("{} problem{}", problems, problems == 1 ? "" : "s"),
+      report.train_samples, report.test_samples, report.files,
+      static_cast<double>(report.bytes) / 1e6,
+      report.checksums == 0 ? "" : fmt::format(", {} with a known checksum", report.checksums)));
   return code;
 }
 

@@ -129,7 +129,8 @@ void add_data_get(CLI::App& app, Action& action) {
   command
       ->add_option("--attempts", arguments->attempts,
                    "give up after this many connections in a row without a new byte")
-      ->check(positive());
+      ->check(positive())
+      ->capture_default_str();
   command->footer(
       "Example:\n  bntt data get cifar10 data/cifar10\n"
       "  bntt data get mnist data/mnist --from https://mirror.example/mnist");

@@ -18,13 +18,11 @@ void add_cache_option(CLI::App& command, CacheArguments& arguments) {
 void add_sensor_options(CLI::App& command, SensorSize& sensor) {
   const auto side = CLI::Range(int64_t{1}, kLargestSensorSide);
   command
-      .add_option(
-          "--sensor-width", sensor.width,
-          "width of the camera's sensor in pixels, for event-folder; default: from the recordings")
+      .add_option("--sensor-width", sensor.width,
+                  "width of the camera's sensor in pixels, for your own recordings; default: from "
+                  "the files")
       ->check(side);
-  command
-      .add_option("--sensor-height", sensor.height,
-                  "height of the camera's sensor in pixels, for event-folder")
+  command.add_option("--sensor-height", sensor.height, "height of the camera's sensor in pixels")
       ->check(side);
 }
 
@@ -50,6 +48,9 @@ DatasetSplits open_run_data(const RunConfig& config, const std::string& director
     progress->bar("decoding " + what, done, all,
                   fmt::format("{:.0f} per second", rate.per_second()),
                   rate.seconds_for(all - done));
+  };
+  options.notice = [&](const std::string& sentence) {
+    if (progress != nullptr) progress->line(sentence + ": decoding it again");
   };
   int64_t longest = 0;
   int64_t cut = 0;

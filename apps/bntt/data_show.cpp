@@ -107,7 +107,8 @@ void add_data_show(CLI::App& data, Action& action) {
   command->add_option("directory", arguments->directory, "directory of the data set")->required();
   command->add_option("--out", arguments->out, "PNG file to write")->required();
   command->add_option("--split", arguments->split, "test or train")
-      ->check(CLI::IsMember({"test", "train"}));
+      ->check(CLI::IsMember({"test", "train"}))
+      ->capture_default_str();
   command
       ->add_option(
           "--count", arguments->count,

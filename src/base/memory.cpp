@@ -2,13 +2,24 @@
 
 #include <malloc.h>
 
+#include <fstream>
 #include <limits>
+#include <string>
 
 namespace bntt {
 
 void keep_freed_memory() {
   mallopt(M_MMAP_MAX, 0);
   mallopt(M_TRIM_THRESHOLD, std::numeric_limits<int>::max());
+}
+
+int64_t available_memory_bytes() {
+  std::ifstream file("/proc/meminfo");
+  constexpr int64_t kUnit = 1024;  // "MemAvailable:   12345 kB"
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("MemAvailable:")) return std::stoll(line.substr(13)) * kUnit;
+  }
+  return std::numeric_limits<int64_t>::max();
 }
 
 }  // namespace bntt

@@ -96,7 +96,7 @@ void RecordingStream::each(const FileList& list, const SampleRange& range, const
   std::mutex mutex;
   PassTimes pass{.what = what};
   const auto one_file = [&](int64_t i) {
-    const std::filesystem::path& file = list.files[work[i].file];
+    const std::filesystem::path file = list.files[work[i].file];
     double start = thread_ms();
     const Recording whole = sets_.read(file);
     const double reading = thread_ms() - start;

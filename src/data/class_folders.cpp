@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cctype>
+#include <iterator>
 #include <system_error>
 #include <tuple>
+#include <utility>
 
 #include "base/fail.h"
 #include "base/text.h"
@@ -25,11 +27,11 @@ std::vector<fs::directory_entry> entries_of(const fs::path& directory, const std
   return entries;
 }
 
-std::vector<std::vector<fs::path>> files_of_classes(const fs::path& directory,
-                                                    const std::vector<std::string>& classes,
-                                                    const std::vector<std::string>& extensions,
-                                                    const std::string& dataset) {
-  std::vector<std::vector<fs::path>> files;
+std::vector<FilePaths> files_of_classes(const fs::path& directory,
+                                        const std::vector<std::string>& classes,
+                                        const std::vector<std::string>& extensions,
+                                        const std::string& dataset) {
+  std::vector<FilePaths> files;
   files.reserve(classes.size());
   for (const std::string& name : classes) {
     files.push_back(hashed_files(directory / name, extensions, dataset));
@@ -46,17 +48,26 @@ std::string lower_extension(const fs::path& path) {
   return extension;
 }
 
-uint64_t name_hash(std::string_view name) {
-  uint64_t hash = 0xcbf29ce484222325U;
-  for (const char c : name) {
-    hash ^= static_cast<uint8_t>(c);
-    hash *= 0x100000001b3U;
+void TextHash::add(std::string_view text) {
+  for (const char c : text) {
+    state_ ^= static_cast<uint8_t>(c);
+    state_ *= 0x100000001b3U;
   }
+}
+
+uint64_t TextHash::value() const {
+  uint64_t hash = state_;
   hash ^= hash >> 30;
   hash *= 0xbf58476d1ce4e5b9U;
   hash ^= hash >> 27;
   hash *= 0x94d049bb133111ebU;
   return hash ^ (hash >> 31);
+}
+
+uint64_t name_hash(std::string_view name) {
+  TextHash hash;
+  hash.add(name);
+  return hash.value();
 }
 
 std::vector<std::string> folder_names(const fs::path& directory, const std::string& dataset) {
@@ -69,55 +80,61 @@ std::vector<std::string> folder_names(const fs::path& directory, const std::stri
   return names;
 }
 
-std::vector<fs::path> hashed_files(const fs::path& directory,
-                                   const std::vector<std::string>& extensions,
-                                   const std::string& dataset) {
-  std::vector<std::tuple<uint64_t, std::string, fs::path>> files;
+FilePaths hashed_files(const fs::path& directory, const std::vector<std::string>& extensions,
+                       const std::string& dataset) {
+  std::vector<std::tuple<uint64_t, std::string, std::string>> files;
   for (const fs::directory_entry& entry : entries_of(directory, dataset)) {
     if (std::ranges::count(extensions, lower_extension(entry.path())) == 0) continue;
     const std::string name = entry.path().filename().string();
-    files.emplace_back(name_hash(name), name, entry.path());
+    files.emplace_back(name_hash(name), name, entry.path().string());
   }
   if (files.empty()) {
     fail("{}: {} holds no file, expected some that end in {}", dataset, directory.string(),
          fmt::join(extensions, ", "));
   }
   std::ranges::sort(files);
-  std::vector<fs::path> paths;
+  FilePaths paths;
   paths.reserve(files.size());
   for (auto& [hash, name, path] : files) paths.push_back(std::move(path));
   return paths;
 }
 
-std::vector<LabelledFile> interleaved(const std::vector<std::vector<fs::path>>& files) {
-  struct Ranked {
-    uint64_t place;  // (2 i + 1) / 2n, as a numerator
-    uint64_t count;
-    LabelledFile file;
+std::vector<LabelledFile> interleaved(std::vector<FilePaths> files) {
+  struct Rank {
+    uint32_t label;
+    uint32_t i;
   };
-  std::vector<Ranked> ranked;
+  std::size_t all = 0;
+  for (const FilePaths& of_class : files) all += of_class.size();
+  std::vector<Rank> ranks;
+  ranks.reserve(all);
   for (std::size_t label = 0; label < files.size(); ++label) {
     for (std::size_t i = 0; i < files[label].size(); ++i) {
-      ranked.push_back(
-          {2 * i + 1, files[label].size(), {files[label][i], static_cast<int64_t>(label)}});
+      ranks.push_back({static_cast<uint32_t>(label), static_cast<uint32_t>(i)});
     }
   }
-  std::ranges::stable_sort(ranked, [](const Ranked& a, const Ranked& b) {
-    return a.place * b.count < b.place * a.count;
+  // (2 i + 1) / 2n, compared by cross multiplication
+  const auto place = [](const Rank& rank) { return 2 * uint64_t{rank.i} + 1; };
+  const auto count = [&](const Rank& rank) { return uint64_t{files[rank.label].size()}; };
+  std::ranges::stable_sort(ranks, [&](const Rank& a, const Rank& b) {
+    return place(a) * count(b) < place(b) * count(a);
   });
   std::vector<LabelledFile> result;
-  result.reserve(ranked.size());
-  for (Ranked& entry : ranked) result.push_back(std::move(entry.file));
+  result.reserve(ranks.size());
+  for (const Rank& rank : ranks) {
+    result.push_back({std::move(files[rank.label][rank.i]), int64_t{rank.label}});
+  }
   return result;
 }
 
-FolderSplit split_tenth(const std::vector<std::vector<fs::path>>& files) {
+FolderSplit split_tenth(std::vector<FilePaths> files) {
   FolderSplit split;
-  for (const std::vector<fs::path>& of_class : files) {
+  for (FilePaths& of_class : files) {
     const auto tenth = static_cast<std::ptrdiff_t>((of_class.size() + 9) / 10);
     const auto cut = of_class.begin() + (of_class.size() > 1 ? tenth : 0);
-    split.test.emplace_back(of_class.begin(), cut);
-    split.train.emplace_back(cut, of_class.end());
+    split.test.emplace_back(std::move_iterator(of_class.begin()), std::move_iterator(cut));
+    of_class.erase(of_class.begin(), cut);
+    split.train.push_back(std::move(of_class));
   }
   return split;
 }
@@ -149,7 +166,7 @@ ClassFolders read_class_folders(const fs::path& directory,
   if (published) {
     folders.files.test = files_of_classes(test, folders.names, extensions, dataset);
   } else {
-    folders.files = split_tenth(folders.files.train);
+    folders.files = split_tenth(std::move(folders.files.train));
   }
   return folders;
 }

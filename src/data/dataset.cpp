@@ -131,7 +131,8 @@ const DatasetEntry& find_entry(std::string_view name) {
 void keep_first(ImageSet& set, int64_t limit) {
   if (limit == 0 || limit >= set.size()) return;
   set.labels.resize(static_cast<std::size_t>(limit));
-  if (!set.files.empty()) set.files.resize(static_cast<std::size_t>(limit));
+  set.files.keep_first(static_cast<std::size_t>(limit));
+  if (set.stored != nullptr) return;
   set.pixels = set.pixels.first(static_cast<std::size_t>(limit * set.sample_bytes()));
 }
 
@@ -162,6 +163,10 @@ void check_options(const DatasetInfo& info, const DatasetOptions& options) {
   if (info.kind != SampleKind::events && options.events != plain) {
     fail("{}: settings of event frames were given, but it holds images", info.name);
   }
+  if (options.events.bin_us < 0) {
+    fail("{}: bins of {} microseconds were given, expected at least 0", info.name,
+         options.events.bin_us);
+  }
   if (options.events.bin_us > 0 && options.events.interval != Interval::time) {
     fail("{}: bins of fixed length cannot be combined with intervals of equal event counts",
          info.name);
@@ -172,7 +177,22 @@ void check_options(const DatasetInfo& info, const DatasetOptions& options) {
   }
 }
 
+// Training samples have ids below those of test samples, which end where the ids do.
+void check_number(const DatasetInfo& info, const ImageSet& set) {
+  if (set.size() > int64_t{kFirstTestId}) {
+    fail("{}: there are {} samples, expected at most {}", info.name, set.size(), kFirstTestId);
+  }
+}
+
 }  // namespace
+
+std::span<const uint8_t> ImageSet::sample(int64_t index, std::vector<uint8_t>& scratch) const {
+  const auto size = static_cast<std::size_t>(sample_bytes());
+  if (stored == nullptr) return {image(index), size};
+  scratch.resize(size);
+  stored->read(index, scratch.data());
+  return scratch;
+}
 
 std::vector<std::string> dataset_names() {
   std::vector<std::string> names;
@@ -210,6 +230,7 @@ int64_t longest_recording_bins(std::string_view name, const fs::path& directory,
   options.limit_train = 0;
   options.limit_test = 0;
   options.events.frames = 1;
+  options.size = 1;  // the frames themselves are not needed
   options.cache = {};
   options.recording = [&](int64_t bins) { longest = std::max(longest, bins); };
   open_dataset(name, directory, options);
@@ -234,6 +255,8 @@ DatasetSplits open_dataset(std::string_view name, const fs::path& directory,
   splits.test.first_id = kFirstTestId;
   keep_first(splits.train, options.limit_train);
   keep_first(splits.test, options.limit_test);
+  check_number(info, splits.train);
+  check_number(info, splits.test);
   return splits;
 }
 

@@ -3,14 +3,18 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "bntt/input_spec.h"
 #include "bntt/shape.h"
+#include "data/path_list.h"
 #include "data/sensor_size.h"
 #include "data/shared_bytes.h"
+#include "data/stored_samples.h"
 
 namespace bntt {
 
@@ -23,15 +27,20 @@ struct ImageSet {
   MapShape shape;      ///< of one frame
   int64_t frames = 1;  ///< per sample: 1 for images
   int64_t classes = 0;
-  SharedBytes pixels;           ///< [sample, frame, y, x, channel]
-  std::vector<int64_t> labels;  ///< [sample], each below `classes`
+  SharedBytes pixels;  ///< [sample, frame, y, x, channel]; empty if they stay in files
+  std::shared_ptr<const StoredSamples> stored = nullptr;  ///< null if they are in `pixels`
+  std::vector<int64_t> labels;                            ///< [sample], each below `classes`
   std::vector<std::string> class_names;
-  std::vector<std::string> files;  ///< [sample], if samples are files; otherwise empty
+  PathList files;  ///< [sample], if samples are files; otherwise empty
   uint32_t first_id = 0;
 
   int64_t size() const { return static_cast<int64_t>(labels.size()); }
   int64_t sample_bytes() const { return frames * shape.size(); }
+  /// For samples in `pixels`.
   const uint8_t* image(int64_t index) const { return pixels.data() + index * sample_bytes(); }
+  /// The bytes of a sample, wherever it is: in `pixels`, or read into `scratch`. Throws Error if
+  /// its file is damaged.
+  std::span<const uint8_t> sample(int64_t index, std::vector<uint8_t>& scratch) const;
 };
 
 struct DatasetSplits {
@@ -62,7 +71,9 @@ enum class Labels { fine, coarse };
 /// Where decoded samples are kept for reuse.
 struct CacheOptions {
   std::filesystem::path directory;            ///< empty: no cache
-  uint64_t limit_bytes = uint64_t{32} << 30;  ///< for all files in the directory together
+  uint64_t limit_bytes = uint64_t{32} << 30;  ///< for all sets together, but one may be larger
+  uint64_t shard_bytes = uint64_t{1} << 30;   ///< of the samples in one file, about
+  uint64_t mapped_bytes = uint64_t{1} << 29;  ///< larger sets are read sample by sample
   bool operator==(const CacheOptions&) const = default;
 };
 
@@ -80,6 +91,9 @@ struct DatasetOptions {
   /// Called while samples are decoded: what is decoded, how many are done, and their total. Called
   /// by one thread at a time.
   std::function<void(const std::string& what, int64_t done, int64_t all)> progress;
+  /// Called with one sentence for each file of the cache that is damaged or does not fit, before it
+  /// is made again.
+  std::function<void(const std::string& sentence)> notice;
   /// Called for each recording that is decoded into bins of fixed length, with its number of bins.
   /// Called by one thread at a time.
   std::function<void(int64_t bins)> recording;

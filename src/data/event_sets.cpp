@@ -60,13 +60,13 @@ bool is_whole(const FileSample& sample) {
   return sample.begin_us == whole.begin_us && sample.end_us == whole.end_us;
 }
 
-FileSplit event_split(const EventSource& source, const char* split, const FileList& list,
+FileSplit event_split(const EventSource& source, const char* split, FileList list,
                       const DatasetOptions& options) {
   const int64_t side = options.size > 0 ? options.size : source.side;
   const FrameOptions frames = options.events;
   FileSplit result;
-  result.files = list.files;
-  result.samples = list.samples;
+  result.files = std::move(list.files);
+  result.samples = std::move(list.samples);
   result.form = {.kind = SampleKind::events,
                  .shape = {2, side, side},
                  .frames = frames.frames,
@@ -101,9 +101,9 @@ FileSplit event_split(const EventSource& source, const char* split, const FileLi
   return result;
 }
 
-DatasetSplits read_both(const EventSource& source, const DatasetOptions& options) {
-  const FileSplit train = event_split(source, "train", source.train, options);
-  const FileSplit test = event_split(source, "test", source.test, options);
+DatasetSplits read_both(EventSource source, const DatasetOptions& options) {
+  const FileSplit train = event_split(source, "train", std::move(source.train), options);
+  const FileSplit test = event_split(source, "test", std::move(source.test), options);
   return {.train = read_samples(train, options.limit_train, options),
           .test = read_samples(test, options.limit_test, options)};
 }
@@ -112,11 +112,10 @@ Wanted wanted(const DatasetOptions& options) {
   return {.train = options.need_train, .test = options.need_test, .sensor = options.sensor};
 }
 
-std::vector<std::vector<fs::path>> files_of_classes(const fs::path& directory,
-                                                    const std::vector<std::string>& classes,
-                                                    const std::string& extension,
-                                                    const std::string& dataset) {
-  std::vector<std::vector<fs::path>> files;
+std::vector<FilePaths> files_of_classes(const fs::path& directory,
+                                        const std::vector<std::string>& classes,
+                                        const std::string& extension, const std::string& dataset) {
+  std::vector<FilePaths> files;
   files.reserve(classes.size());
   for (const std::string& name : classes) {
     files.push_back(hashed_files(directory / name, {extension}, dataset));
@@ -136,7 +135,7 @@ void add_trials(const fs::path& root, const char* name, FileList& list) {
                               .begin_us = span.begin_us,
                               .end_us = span.end_us});
     }
-    list.files.push_back(recording);
+    list.files.push_back(recording.string());
   }
 }
 
@@ -147,10 +146,10 @@ EventSource dvs_cifar10(const fs::path& directory, const Wanted& wanted) {
                         .settings = "",
                         .classes = {"airplane", "automobile", "bird", "cat", "deer", "dog", "frog",
                                     "horse", "ship", "truck"}};
-  const FolderSplit files =
+  FolderSplit files =
       split_tenth(files_of_classes(directory, source.classes, ".aedat", source.dataset));
-  if (wanted.train) add_files(interleaved(files.train), source.train);
-  if (wanted.test) add_files(interleaved(files.test), source.test);
+  if (wanted.train) add_files(interleaved(std::move(files.train)), source.train);
+  if (wanted.test) add_files(interleaved(std::move(files.test)), source.test);
   return source;
 }
 
@@ -196,8 +195,8 @@ EventSource event_folder(const fs::path& directory, const Wanted& wanted) {
       .settings = sensor.known() ? fmt::format(", sensor {}x{}", sensor.width, sensor.height) : ""};
   ClassFolders folders = read_class_folders(directory, recording_extensions(), source.dataset);
   source.classes = std::move(folders.names);
-  if (wanted.train) add_files(interleaved(folders.files.train), source.train);
-  if (wanted.test) add_files(interleaved(folders.files.test), source.test);
+  if (wanted.train) add_files(interleaved(std::move(folders.files.train)), source.train);
+  if (wanted.test) add_files(interleaved(std::move(folders.files.test)), source.test);
   return source;
 }
 

@@ -10,6 +10,7 @@
 
 #include "data/class_folders.h"
 #include "data/dataset.h"
+#include "data/path_list.h"
 
 namespace bntt {
 
@@ -28,7 +29,7 @@ using DecodeFile =
 
 /// The samples in their fixed order.
 struct FileList {
-  std::vector<std::filesystem::path> files;
+  PathList files;
   std::vector<FileSample> samples;
 };
 

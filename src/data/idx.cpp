@@ -1,6 +1,10 @@
 #include "data/idx.h"
 
-#include <algorithm>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <fstream>
 #include <system_error>
 
 #include "base/check.h"
@@ -12,9 +16,10 @@ namespace bntt {
 namespace fs = std::filesystem;
 namespace {
 
-// The largest member of the family, EMNIST, has 547 MB of pixels.
+// In memory. The largest member of the family, EMNIST, has 547 MB of pixels.
 constexpr uint64_t kLargestIdx = 1ULL << 30;
 constexpr uint32_t kUnsignedByte = 0x08;
+constexpr int kImageRank = 3;
 
 uint32_t big_endian(std::span<const uint8_t, 4> bytes) {
   return static_cast<uint32_t>(bytes[0]) << 24 | static_cast<uint32_t>(bytes[1]) << 16 |
@@ -23,7 +28,7 @@ uint32_t big_endian(std::span<const uint8_t, 4> bytes) {
 
 std::size_t header_size(int rank) { return 4 + 4 * static_cast<std::size_t>(rank); }
 
-std::vector<int64_t> parse_header(std::span<const uint8_t> bytes, int rank,
+std::vector<int64_t> parse_header(std::span<const uint8_t> bytes, int rank, uint64_t limit,
                                   const std::string& origin) {
   if (bytes.size() < header_size(rank)) {
     fail("{} holds {} bytes, expected at least the {} of an IDX header", origin, bytes.size(),
@@ -39,8 +44,8 @@ std::vector<int64_t> parse_header(std::span<const uint8_t> bytes, int rank,
   for (int axis = 0; axis < rank; ++axis) {
     const uint32_t extent = big_endian(bytes.subspan(header_size(axis)).first<4>());
     if (extent == 0) fail("{} announces 0 along axis {}, expected at least 1", origin, axis + 1);
-    if (extent > kLargestIdx / size) {
-      fail("{} announces more than the {} bytes that are accepted", origin, kLargestIdx);
+    if (extent > limit / size) {
+      fail("{} announces more than the {} bytes that are accepted", origin, limit);
     }
     size *= extent;
     extents.push_back(extent);
@@ -55,7 +60,7 @@ uint64_t product(const std::vector<int64_t>& extents) {
 }
 
 IdxArray parse_plain(std::span<const uint8_t> bytes, int rank, const std::string& origin) {
-  IdxArray array{parse_header(bytes, rank, origin), {}};
+  IdxArray array{parse_header(bytes, rank, kLargestIdx, origin), {}};
   const uint64_t expected = header_size(rank) + product(array.extents);
   if (bytes.size() != expected) {
     fail("{} holds {} bytes, expected {}", origin, bytes.size(), expected);
@@ -67,7 +72,7 @@ IdxArray parse_plain(std::span<const uint8_t> bytes, int rank, const std::string
 
 IdxArray parse_compressed(std::span<const uint8_t> bytes, int rank, const std::string& origin) {
   GzipReader reader(bytes, origin);
-  IdxArray array{parse_header(reader.read(header_size(rank)), rank, origin), {}};
+  IdxArray array{parse_header(reader.read(header_size(rank)), rank, kLargestIdx, origin), {}};
   const uint64_t expected = product(array.extents);
   array.values = reader.read(expected);
   if (array.values.size() < expected) {
@@ -80,6 +85,53 @@ IdxArray parse_compressed(std::span<const uint8_t> bytes, int rank, const std::s
   return array;
 }
 
+fs::path plain_or_compressed(const fs::path& path, const std::string& dataset) {
+  fs::path compressed = path;
+  compressed += ".gz";
+  std::error_code ignored;
+  if (fs::exists(path, ignored)) return path;
+  if (!fs::exists(compressed, ignored)) {
+    fail("{}: neither {} nor {} exists", dataset, path.string(), compressed.filename().string());
+  }
+  return compressed;
+}
+
+/// Whatever its name.
+bool holds_gzip(const fs::path& path) {
+  std::array<char, 2> start{};
+  std::ifstream(path, std::ios::binary).read(start.data(), start.size());
+  return is_gzip({reinterpret_cast<const uint8_t*>(start.data()), start.size()});
+}
+
+/// The images of a plain file, which stay there.
+IdxImages open_images(const fs::path& path, const std::string& origin) {
+  constexpr uint64_t kLargestPlain = uint64_t{1} << 62;
+  SampleFile file{.path = origin,
+                  .file = Descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC)),
+                  .offset = header_size(kImageRank),
+                  .crcs = {}};
+  struct stat status {};
+  if (file.file.get() < 0 || ::fstat(file.file.get(), &status) != 0) {
+    fail("{} cannot be opened: {}", origin, system_message());
+  }
+  std::vector<uint8_t> header(header_size(kImageRank));
+  read_at(file.file, origin, 0, header.data(), header.size());
+  const std::vector<int64_t> extents = parse_header(header, kImageRank, kLargestPlain, origin);
+  const uint64_t expected = header.size() + product(extents);
+  if (static_cast<uint64_t>(status.st_size) != expected) {
+    fail("{} holds {} bytes, expected {}", origin, status.st_size, expected);
+  }
+  file.samples = extents[0];
+  file.sample_bytes = extents[1] * extents[2];
+  std::vector<SampleFile> files;
+  files.push_back(std::move(file));
+  return {.count = extents[0],
+          .height = extents[1],
+          .width = extents[2],
+          .values = {},
+          .stored = std::make_shared<const StoredSamples>(std::move(files))};
+}
+
 }  // namespace
 
 IdxArray parse_idx(std::span<const uint8_t> bytes, int rank, const std::string& origin) {
@@ -88,16 +140,23 @@ IdxArray parse_idx(std::span<const uint8_t> bytes, int rank, const std::string& 
 }
 
 IdxArray read_idx(const fs::path& path, int rank, const std::string& dataset) {
-  fs::path compressed = path;
-  compressed += ".gz";
-  std::error_code ignored;
-  const bool plain_exists = fs::exists(path, ignored);
-  if (!plain_exists && !fs::exists(compressed, ignored)) {
-    fail("{}: neither {} nor {} exists", dataset, path.string(), compressed.filename().string());
-  }
-  const fs::path& found = plain_exists ? path : compressed;
+  const fs::path found = plain_or_compressed(path, dataset);
   const std::vector<uint8_t> bytes = read_file(found, kLargestIdx + header_size(rank));
   return parse_idx(bytes, rank, dataset + ": " + found.string());
+}
+
+IdxImages read_idx_images(const fs::path& path, const std::string& dataset, uint64_t held_bytes) {
+  const fs::path found = plain_or_compressed(path, dataset);
+  std::error_code ignored;
+  if (found != path || fs::file_size(path, ignored) <= held_bytes || holds_gzip(path)) {
+    IdxArray array = read_idx(path, kImageRank, dataset);
+    return {.count = array.extents[0],
+            .height = array.extents[1],
+            .width = array.extents[2],
+            .values = std::move(array.values),
+            .stored = nullptr};
+  }
+  return open_images(path, dataset + ": " + path.string());
 }
 
 }  // namespace bntt

@@ -15,7 +15,7 @@
 namespace bntt {
 namespace {
 
-constexpr int64_t kChannels = 3;
+constexpr int kChannels = 3;
 constexpr int64_t kMostPixels = int64_t{1} << 25;
 
 constexpr std::array<uint8_t, 3> kJpegStart = {0xff, 0xd8, 0xff};
@@ -40,6 +40,19 @@ struct JpegDeleter {
   void operator()(void* handle) const { tjDestroy(handle); }
 };
 
+/// Red, green and blue of cyan, magenta, yellow and black, which such files store inverted: 255
+/// means no ink.
+std::vector<uint8_t> without_inks(const std::vector<uint8_t>& cmyk) {
+  std::vector<uint8_t> pixels;
+  pixels.reserve(cmyk.size() / 4 * kChannels);
+  for (std::size_t i = 0; i < cmyk.size(); i += 4) {
+    for (std::size_t c = 0; c < kChannels; ++c) {
+      pixels.push_back(static_cast<uint8_t>((cmyk[i + c] * cmyk[i + 3] + 127) / 255));
+    }
+  }
+  return pixels;
+}
+
 Picture decode_jpeg(std::span<const uint8_t> bytes, const std::string& origin) {
   // A block of 64 pixels takes at least two bits.
   constexpr int64_t kPixelsPerByte = 256;
@@ -57,13 +70,18 @@ Picture decode_jpeg(std::span<const uint8_t> bytes, const std::string& origin) {
     refuse();
   }
   check_size(width, height, static_cast<int64_t>(bytes.size()), kPixelsPerByte, origin);
-  Picture image{.width = width, .height = height, .pixels = {}};
-  image.pixels.resize(static_cast<std::size_t>(kChannels * width * height));
-  if (tjDecompress2(decoder.get(), bytes.data(), bytes.size(), image.pixels.data(), width, 0,
-                    height, TJPF_RGB, TJFLAG_LIMITSCANS | TJFLAG_STOPONWARNING) != 0) {
-    refuse();
-  }
-  return image;
+  const auto decode = [&](int channels, int format) {
+    std::vector<uint8_t> pixels(static_cast<std::size_t>(width) * height * channels);
+    if (tjDecompress2(decoder.get(), bytes.data(), bytes.size(), pixels.data(), width, 0, height,
+                      format, TJFLAG_LIMITSCANS | TJFLAG_STOPONWARNING) != 0) {
+      refuse();
+    }
+    return pixels;
+  };
+  const bool inks = colours == TJCS_CMYK || colours == TJCS_YCCK;
+  return {.width = width,
+          .height = height,
+          .pixels = inks ? without_inks(decode(4, TJPF_CMYK)) : decode(kChannels, TJPF_RGB)};
 }
 
 Picture decode_png(std::span<const uint8_t> bytes, const std::string& origin) {
@@ -79,6 +97,8 @@ Picture decode_png(std::span<const uint8_t> bytes, const std::string& origin) {
   check_size(header.width, header.height, static_cast<int64_t>(bytes.size()), kPixelsPerByte,
              origin);
   header.format = PNG_FORMAT_RGB;
+  // libpng takes 16-bit values for linear light otherwise.
+  header.flags |= PNG_IMAGE_FLAG_16BIT_sRGB;
   Picture image{.width = header.width, .height = header.height, .pixels = {}};
   image.pixels.resize(PNG_IMAGE_SIZE(header));
   const png_color black{};

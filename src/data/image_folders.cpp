@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <map>
+#include <mutex>
 #include <system_error>
 
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "base/threads.h"
 #include "data/file_samples.h"
 #include "data/image_file.h"
 
@@ -53,19 +56,36 @@ FileSplit image_split(const std::string& dataset, const char* split, int64_t own
 
 // Integers until the end, so that the order of the images does not matter.
 ChannelStatistics measured(const ImageSet& set) {
-  const int64_t channels = set.shape.channels;
-  ChannelStatistics statistics;
-  for (int64_t channel = 0; channel < channels; ++channel) {
-    uint64_t sum = 0;
-    uint64_t squares = 0;
-    for (std::size_t i = channel; i < set.pixels.size(); i += channels) {
-      const uint64_t value = set.pixels[i];
-      sum += value;
-      squares += value * value;
+  constexpr int64_t kImagesTogether = 1024;
+  const auto channels = static_cast<std::size_t>(set.shape.channels);
+  std::vector<uint64_t> sums(channels);
+  std::vector<uint64_t> squares(channels);
+  std::mutex mutex;
+  parallel_for((set.size() + kImagesTogether - 1) / kImagesTogether, [&](int64_t block) {
+    std::vector<uint8_t> scratch;
+    std::vector<uint64_t> block_sums(channels);
+    std::vector<uint64_t> block_squares(channels);
+    const int64_t end = std::min((block + 1) * kImagesTogether, set.size());
+    for (int64_t image = block * kImagesTogether; image < end; ++image) {
+      const std::span<const uint8_t> pixels = set.sample(image, scratch);
+      for (std::size_t i = 0; i < pixels.size(); i += channels) {
+        for (std::size_t channel = 0; channel < channels; ++channel) {
+          const uint64_t value = pixels[i + channel];
+          block_sums[channel] += value;
+          block_squares[channel] += value * value;
+        }
+      }
     }
+    const std::lock_guard lock(mutex);
+    std::ranges::transform(sums, block_sums, sums.begin(), std::plus());
+    std::ranges::transform(squares, block_squares, squares.begin(), std::plus());
+  });
+  ChannelStatistics statistics;
+  for (std::size_t channel = 0; channel < channels; ++channel) {
     const auto count = static_cast<double>(std::max<int64_t>(1, set.size() * set.shape.pixels()));
-    const double mean = static_cast<double>(sum) / count;
-    const double variance = std::max(0.0, static_cast<double>(squares) / count - mean * mean);
+    const double mean = static_cast<double>(sums[channel]) / count;
+    const double variance =
+        std::max(0.0, static_cast<double>(squares[channel]) / count - mean * mean);
     statistics.mean.push_back(static_cast<float>(mean / 255.0));
     // Images of one colour have no deviation; half a grey level is used instead.
     statistics.deviation.push_back(static_cast<float>(std::max(0.5, std::sqrt(variance)) / 255.0));
@@ -100,7 +120,7 @@ std::vector<LabelledFile> parse_annotations(std::string_view text,
       fail("{}: line {} names the class '{}', which wnids.txt does not have", origin,
            files.size() + 1, excerpt(wnid));
     }
-    files.push_back({images / name, label->second});
+    files.push_back({(images / name).string(), label->second});
   }
   return files;
 }
@@ -132,11 +152,11 @@ DatasetSplits open_tiny_imagenet(const fs::path& directory, const DatasetOptions
   FileSplit train = image_split(name, "train", kTinyImageNetSide, options, wnids);
   FileSplit test = image_split(name, "val", kTinyImageNetSide, options, wnids);
   if (options.need_train) {
-    std::vector<std::vector<fs::path>> files;
+    std::vector<FilePaths> files;
     for (const std::string& wnid : wnids) {
       files.push_back(hashed_files(root / "train" / wnid / "images", picture_extensions(), name));
     }
-    add_files(interleaved(files), train);
+    add_files(interleaved(std::move(files)), train);
   }
   if (options.need_test) {
     const fs::path annotations = root / "val" / "val_annotations.txt";
@@ -149,11 +169,11 @@ DatasetSplits open_tiny_imagenet(const fs::path& directory, const DatasetOptions
 }
 
 DatasetSplits open_image_folder(const fs::path& directory, const DatasetOptions& options) {
-  const ClassFolders folders = read_class_folders(directory, picture_extensions(), "folder");
+  ClassFolders folders = read_class_folders(directory, picture_extensions(), "folder");
   FileSplit train = image_split("folder", "train", kFolderSide, options, folders.names);
   FileSplit test = image_split("folder", "test", kFolderSide, options, folders.names);
-  if (options.need_train) add_files(interleaved(folders.files.train), train);
-  if (options.need_test) add_files(interleaved(folders.files.test), test);
+  if (options.need_train) add_files(interleaved(std::move(folders.files.train)), train);
+  if (options.need_test) add_files(interleaved(std::move(folders.files.test)), test);
   DatasetSplits splits{.train = read_samples(train, options.limit_train, options),
                        .test = read_samples(test, options.limit_test, options)};
   // Without training images this is an approximation; a run keeps the values measured in training.

@@ -1,11 +1,13 @@
 #include "data/loader.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "base/check.h"
 #include "base/fail.h"
 #include "base/shuffle.h"
+#include "data/batch_of.h"
 
 namespace bntt {
 namespace {
@@ -28,15 +30,18 @@ uint32_t sample_id(const ImageSet& images, int64_t index) {
   return images.first_id + static_cast<uint32_t>(index);
 }
 
-void append(const ImageSet& images, int64_t index, const CropFlip& crop, Batch& batch) {
+/// `scratch` takes a sample that is not in memory.
+void append(const ImageSet& images, int64_t index, const CropFlip& crop,
+            std::vector<uint8_t>& scratch, Batch& batch) {
   const int64_t size = images.shape.size();
+  const uint8_t* sample = images.sample(index, scratch).data();
   if (images.kind == SampleKind::events) {
     uint8_t* counts = batch.counts.data() + batch.size() * images.sample_bytes();
     for (int64_t frame = 0; frame < images.frames; ++frame) {
-      crop_flip(images.image(index) + frame * size, images.shape, crop, counts + frame * size);
+      crop_flip(sample + frame * size, images.shape, crop, counts + frame * size);
     }
   } else {
-    crop_flip(images.image(index), images.shape, crop, batch.images.data() + batch.size() * size);
+    crop_flip(sample, images.shape, crop, batch.images.data() + batch.size() * size);
   }
   batch.sample_ids.push_back(sample_id(images, index));
   batch.labels.push_back(images.labels[index]);
@@ -56,6 +61,19 @@ std::vector<int64_t> shuffled(SampleRange samples, uint64_t seed, uint32_t epoch
   return shuffled(samples.begin, samples.end, seed, epoch);
 }
 
+Batch batch_of(const ImageSet& images, std::span<const int64_t> indices,
+               const AugmentationDraws* draws) {
+  Batch batch = empty_batch(images, std::ssize(indices));
+  std::vector<uint8_t> scratch;
+  for (const int64_t index : indices) {
+    const CropFlip crop = draws == nullptr ? CropFlip{}
+                                           : draw_crop_flip(draws->spec, images.shape, draws->seed,
+                                                            draws->epoch, sample_id(images, index));
+    append(images, index, crop, scratch, batch);
+  }
+  return batch;
+}
+
 TrainLoader::TrainLoader(const ImageSet& images, SampleRange samples,
                          const TrainLoaderOptions& options, LoaderPosition start)
     : images_(images), samples_(samples), options_(options), position_(start) {
@@ -73,19 +91,16 @@ TrainLoader::TrainLoader(const ImageSet& images, SampleRange samples,
 Batch TrainLoader::make_batch() {
   if (position_.batch == batches_per_epoch()) {
     position_ = {.epoch = position_.epoch + 1, .batch = 0};
-    order_.clear();
+    order_ = std::vector<int64_t>();  // freed before the next one is made
   }
   if (order_.empty()) order_ = shuffled(samples_, options_.seed, position_.epoch);
-  Batch batch = empty_batch(images_, options_.batch);
-  for (int64_t i = 0; i < options_.batch; ++i) {
-    const int64_t index = order_[position_.batch * options_.batch + i];
-    append(images_, index,
-           draw_crop_flip(options_.augmentation, images_.shape, options_.seed, position_.epoch,
-                          sample_id(images_, index)),
-           batch);
-  }
+  const auto size = static_cast<std::size_t>(options_.batch);
+  const auto indices =
+      std::span(order_).subspan(static_cast<std::size_t>(position_.batch) * size, size);
+  if (images_.stored != nullptr) images_.stored->begin_reading(indices);
+  const AugmentationDraws draws{options_.augmentation, options_.seed, position_.epoch};
   ++position_.batch;
-  return batch;
+  return batch_of(images_, indices, &draws);
 }
 
 EvalLoader::EvalLoader(const ImageSet& images, SampleRange samples, int64_t batch)
@@ -98,9 +113,9 @@ Batch EvalLoader::batch(int64_t index) const {
   BNTT_CHECK(index >= 0 && index < batches());
   const int64_t begin = samples_.begin + index * batch_;
   const int64_t end = std::min(begin + batch_, samples_.end);
-  Batch batch = empty_batch(images_, end - begin);
-  for (int64_t i = begin; i < end; ++i) append(images_, i, {}, batch);
-  return batch;
+  std::vector<int64_t> indices(static_cast<std::size_t>(end - begin));
+  std::iota(indices.begin(), indices.end(), begin);
+  return batch_of(images_, indices);
 }
 
 }  // namespace bntt

@@ -25,20 +25,20 @@ ImageSet without_images(const Member& member, MapShape shape) {
 ImageSet read_split(const Member& member, const fs::path& directory, const std::string& prefix) {
   const fs::path images_path = directory / (prefix + "-images-idx3-ubyte");
   const fs::path labels_path = directory / (prefix + "-labels-idx1-ubyte");
-  IdxArray images = read_idx(images_path, 3, member.name);
+  IdxImages images = read_idx_images(images_path, member.name);
   const IdxArray labels = read_idx(labels_path, 1, member.name);
-  const MapShape shape = {1, images.extents[1], images.extents[2]};
+  const MapShape shape = {1, images.height, images.width};
   if (shape.height > kLargestSide || shape.width > kLargestSide) {
     fail("{}: {} holds images of {}x{} pixels, expected at most {}x{}", member.name,
          images_path.string(), shape.height, shape.width, kLargestSide, kLargestSide);
   }
-  if (labels.extents[0] != images.extents[0]) {
+  if (labels.extents[0] != images.count) {
     fail("{}: {} holds {} labels, expected {}, one for each image of {}", member.name,
-         labels_path.string(), labels.extents[0], images.extents[0],
-         images_path.filename().string());
+         labels_path.string(), labels.extents[0], images.count, images_path.filename().string());
   }
   ImageSet set = without_images(member, shape);
   set.pixels = std::move(images.values);
+  set.stored = std::move(images.stored);
   set.labels.reserve(labels.values.size());
   for (const uint8_t label : labels.values) {
     if (label >= set.classes) {

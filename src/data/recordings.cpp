@@ -5,9 +5,11 @@
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "bntt/model.h"
 #include "data/class_folders.h"
 #include "data/event_bytes.h"
 #include "data/event_frames.h"
+#include "toml/toml.h"
 
 namespace bntt {
 namespace {
@@ -38,6 +40,17 @@ Recording parse_aedat(std::span<const uint8_t> bytes, std::string_view version,
     fail("{} is AEDAT 4, which is not supported: export it as AEDAT 3.1", origin);
   }
   fail("{} is AEDAT {}, expected 2.0 or 3.1", origin, excerpt(version));
+}
+
+/// The sensor that the settings of a training name; unknown if they name none.
+SensorSize sensor_in(const std::string& settings) {
+  const Json all = parse_toml(settings, "the model's settings");
+  const Json data = all.value("data", Json::object());
+  const auto side = [&](const char* name) {
+    const auto found = data.find(name);
+    return found != data.end() && found->is_number_integer() ? found->get<int64_t>() : 0;
+  };
+  return {side("sensor_width"), side("sensor_height")};
 }
 
 }  // namespace
@@ -96,6 +109,24 @@ Recording read_recording_of(std::string_view dataset, const std::filesystem::pat
   return recording;
 }
 
+Recording read_recording_for(const ModelCard& card, const std::filesystem::path& file,
+                             const SensorSize& sensor) {
+  const SensorSize known = sensor.known() ? sensor : sensor_in(card.training.settings);
+  return read_recording_of(card.training.data, file, known);
+}
+
+std::optional<std::string> cut_text(const Recording& recording, const FrameOptions& options) {
+  if (options.bin_us == 0 || recording.events.empty()) return std::nullopt;
+  const auto [first, last] = std::ranges::minmax_element(recording.events, {}, &Event::time_us);
+  // Unsigned, as times in a damaged file may be too far apart: frames_of() rejects those.
+  const auto span_us = static_cast<int64_t>(static_cast<uint64_t>(last->time_us) -
+                                            static_cast<uint64_t>(first->time_us));
+  const int64_t bins = span_us / options.bin_us + 1;
+  if (bins <= options.frames) return std::nullopt;
+  return fmt::format("lasts {} bins of {} microseconds and is cut to the network's {}", bins,
+                     options.bin_us, options.frames);
+}
+
 Batch frames_of(const Recording& recording, const MapShape& shape, const FrameOptions& options) {
   if (shape.channels != 2 || shape.height != shape.width || shape.height < 1) {
     fail("recording: frames of {}x{}x{}, expected two channels (off and on) and a square",
@@ -105,6 +136,9 @@ Batch frames_of(const Recording& recording, const MapShape& shape, const FrameOp
   if (options.frames < 1 || options.frames > kMost || shape.height > kMost) {
     fail("recording: {} frames of {}x{} pixels, expected 1 to {} of each", options.frames,
          shape.height, shape.width, kMost);
+  }
+  if (options.bin_us < 0) {
+    fail("recording: bins of {} microseconds, expected at least 0", options.bin_us);
   }
   if (!recording.sensor.known()) fail("recording: the size of its sensor is not known");
   Batch batch{.sample_ids = {kFirstTestId},

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -28,5 +29,9 @@ Recording parse_recording(std::span<const uint8_t> bytes, const std::string& ext
 /// result of read_recording.
 Recording read_recording_of(std::string_view dataset, const std::filesystem::path& file,
                             const SensorSize& sensor);
+
+/// For a recording that lasts longer than the frames of fixed length in `options`: what is cut off,
+/// to be printed after the recording's name.
+std::optional<std::string> cut_text(const Recording& recording, const FrameOptions& options);
 
 }  // namespace bntt

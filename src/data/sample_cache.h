@@ -2,51 +2,90 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <span>
+#include <string>
+#include <vector>
 
-#include "base/mapped_file.h"
 #include "data/file_samples.h"
+#include "data/stored_samples.h"
 
 namespace bntt {
 
+/// One file of the cache: decoded samples that follow each other in a split, with a checksum each.
+struct ShardForm {
+  uint64_t digest = 0;  ///< of the settings and of names, sizes and times of all source files
+  int64_t first = 0;    ///< sample of the split
+  int64_t samples = 0;
+  int64_t sample_bytes = 0;
+
+  uint64_t payload_offset() const;
+  uint64_t file_bytes() const;
+};
+
 /// Where the decoded samples of a split are stored, and what they must match.
 struct CacheEntry {
-  std::filesystem::path path;  ///< empty: no cache
-  uint64_t digest = 0;  ///< of the settings and of names, sizes and times of all source files
-  uint64_t payload_bytes = 0;
+  std::filesystem::path stem;  ///< of the names of all shards
+  uint64_t digest = 0;
+  int64_t samples = 0;
+  int64_t sample_bytes = 0;
+  int64_t samples_per_shard = 0;
+
+  int64_t shards() const { return (samples + samples_per_shard - 1) / samples_per_shard; }
+  ShardForm form(int64_t shard) const;
+  std::filesystem::path path(int64_t shard) const;
 };
 
+/// options.directory must not be empty, nor the split.
 CacheEntry cache_entry(const FileSplit& split, const CacheOptions& options);
 
-/// The samples stored earlier; empty if there are none or the file is stale or damaged.
-std::optional<SharedBytes> open_cache(const CacheEntry& entry);
+/// The part of a shard before its samples. `crcs` has one CRC-32 per sample.
+std::vector<uint8_t> shard_head(const ShardForm& form, std::span<const uint32_t> crcs);
 
-/// The payload of a complete, undamaged file with this digest and size.
-std::optional<std::span<const uint8_t>> cache_payload(std::span<const uint8_t> file,
-                                                      uint64_t digest, uint64_t payload_bytes);
+/// The checksums of the samples. Throws an Error that begins with `origin` unless `head` is the
+/// undamaged head of a shard of this form.
+std::vector<uint32_t> parse_shard_head(std::span<const uint8_t> head, const ShardForm& form,
+                                       const std::string& origin);
 
-/// A new file under a temporary name, which is removed unless it is finished.
-class CacheWriter {
+/// Throws an Error that names the file if it is missing, too short or too long, damaged in its head
+/// or not of this form. Samples are not read.
+SampleFile open_shard(const std::filesystem::path& path, const ShardForm& form);
+
+/// A new shard under a temporary name, which is removed unless the shard is finished. Its space is
+/// reserved on disk.
+class ShardWriter {
  public:
-  CacheWriter(CacheEntry entry, std::filesystem::path temporary, std::unique_ptr<MappedFile> file);
-  CacheWriter(CacheWriter&&) noexcept = default;
-  CacheWriter& operator=(CacheWriter&&) = delete;
-  ~CacheWriter();
+  /// Empty if the file cannot be created or the disk is full.
+  static std::optional<ShardWriter> create(const std::filesystem::path& path,
+                                           const ShardForm& form);
+  ShardWriter(ShardWriter&&) noexcept = default;
+  ShardWriter& operator=(ShardWriter&&) = delete;
+  ~ShardWriter();
 
-  std::span<uint8_t> payload();
-  /// Adds header and checksums and puts the file in place atomically.
-  std::optional<SharedBytes> finish();
+  /// Samples that follow those written before; returns whether that succeeded.
+  bool append(std::span<const uint8_t> samples);
+  /// Adds the head and puts the file in place atomically; returns whether that succeeded.
+  bool finish();
 
  private:
-  CacheEntry entry_;
+  ShardWriter(std::filesystem::path path, std::filesystem::path temporary, Descriptor file,
+              const ShardForm& form);
+
+  std::filesystem::path path_;
   std::filesystem::path temporary_;
-  std::unique_ptr<MappedFile> file_;
+  Descriptor file_;
+  ShardForm form_;
+  std::vector<uint32_t> crcs_;
 };
 
-/// Makes room by removing the least recently used files. Empty if the directory cannot be written,
-/// the disk is full or the limit is too low.
-std::optional<CacheWriter> begin_cache(const CacheEntry& entry, const CacheOptions& options);
+/// Held while shards of `entry` are made, so that processes that start together do not all decode
+/// them: waits until no other process holds it. Without such locks (some network file systems) all
+/// of them decode, and the last one's files, which are equal, remain.
+Descriptor lock_shards(const CacheEntry& entry);
+
+/// Makes room for `bytes` more of `entry` by removing the least recently used other sets; those
+/// that remain may not exceed the limit together with this one. Returns whether the directory can
+/// be written and its disk has the room.
+bool make_room(const CacheEntry& entry, uint64_t bytes, const CacheOptions& options);
 
 }  // namespace bntt

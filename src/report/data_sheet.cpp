@@ -18,16 +18,17 @@ std::string label_of(const ImageSet& set, int64_t sample) {
   return class_name(set, set.labels[static_cast<std::size_t>(sample)]);
 }
 
-std::span<const uint8_t> frame_of(const ImageSet& set, int64_t sample, int64_t frame) {
-  return {set.image(sample) + frame * set.shape.size(), static_cast<std::size_t>(set.shape.size())};
+/// counts: [frame, y, x, polarity]
+std::span<const uint8_t> frame_of(std::span<const uint8_t> counts, const MapShape& shape,
+                                  int64_t frame) {
+  const auto size = static_cast<std::size_t>(shape.size());
+  return counts.subspan(static_cast<std::size_t>(frame) * size, size);
 }
 
 /// Close to the largest count of a recording: a few constantly active pixels would hide all others.
-uint8_t peak_of(const ImageSet& set, int64_t sample) {
+uint8_t peak_of(std::span<const uint8_t> counts) {
   std::array<int64_t, 256> pixels{};
-  for (int64_t frame = 0; frame < set.frames; ++frame) {
-    for (const uint8_t count : frame_of(set, sample, frame)) ++pixels[count];
-  }
+  for (const uint8_t count : counts) ++pixels[count];
   int64_t active = 0;
   for (std::size_t count = 1; count < pixels.size(); ++count) active += pixels[count];
   int64_t above = active / 100;
@@ -82,9 +83,10 @@ std::vector<int64_t> spread_over_classes(const ImageSet& set, int64_t count, int
 GridSheet image_sheet(const ImageSet& set, const std::vector<int64_t>& samples,
                       const std::string& title) {
   GridSheet sheet{.title = title, .cells = {}};
+  std::vector<uint8_t> scratch;
   for (const int64_t sample : samples) {
     sheet.cells.push_back(
-        {image_picture(frame_of(set, sample, 0), set.shape), label_of(set, sample)});
+        {image_picture(set.sample(sample, scratch), set.shape), label_of(set, sample)});
   }
   return sheet;
 }
@@ -100,11 +102,13 @@ StripSheet event_sheet(const ImageSet& set, const std::vector<int64_t>& samples,
   for (int64_t frame = 1; frame <= set.frames; ++frame) {
     sheet.headings.push_back(std::to_string(frame));
   }
+  std::vector<uint8_t> scratch;
   for (const int64_t sample : samples) {
     StripSheet::Row row{.label = label_of(set, sample), .pictures = {}};
-    const uint8_t peak = peak_of(set, sample);
+    const std::span<const uint8_t> counts = set.sample(sample, scratch);
+    const uint8_t peak = peak_of(counts);
     for (int64_t frame = 0; frame < set.frames; ++frame) {
-      row.pictures.push_back(event_picture(frame_of(set, sample, frame), set.shape, peak));
+      row.pictures.push_back(event_picture(frame_of(counts, set.shape, frame), set.shape, peak));
     }
     sheet.rows.push_back(std::move(row));
   }

@@ -1,6 +1,7 @@
 #include "report/sample_picture.h"
 
 #include <algorithm>
+#include <span>
 #include <vector>
 
 #include "report/pictures.h"
@@ -9,12 +10,12 @@
 namespace bntt {
 namespace {
 
-std::vector<uint8_t> added_up(const ImageSet& set, int64_t sample, int64_t frames) {
-  const int64_t size = set.shape.size();
+/// counts: [frame, y, x, polarity]
+std::vector<uint8_t> added_up(std::span<const uint8_t> counts, int64_t size, int64_t frames) {
   std::vector<uint8_t> sums(static_cast<std::size_t>(size));
   for (int64_t i = 0; i < frames * size; ++i) {
     uint8_t& sum = sums[i % size];
-    sum = static_cast<uint8_t>(std::min(255, sum + set.image(sample)[i]));
+    sum = static_cast<uint8_t>(std::min(255, sum + counts[i]));
   }
   return sums;
 }
@@ -31,11 +32,12 @@ uint8_t peak_of(std::vector<uint8_t> counts) {
 }  // namespace
 
 std::string sample_picture(const ImageSet& set, int64_t sample, int64_t frames) {
-  if (set.kind == SampleKind::image) {
-    return png_data_uri({set.image(sample), static_cast<std::size_t>(set.shape.size())}, set.shape);
-  }
-  const Picture picture = event_picture(added_up(set, sample, frames), set.shape,
-                                        peak_of(added_up(set, sample, set.frames)));
+  std::vector<uint8_t> scratch;
+  const std::span<const uint8_t> bytes = set.sample(sample, scratch);
+  if (set.kind == SampleKind::image) return png_data_uri(bytes, set.shape);
+  const int64_t size = set.shape.size();
+  const Picture picture = event_picture(added_up(bytes, size, frames), set.shape,
+                                        peak_of(added_up(bytes, size, set.frames)));
   return png_data_uri(picture.pixels,
                       {.channels = 3, .height = picture.height, .width = picture.width});
 }

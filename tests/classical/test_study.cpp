@@ -95,7 +95,7 @@ TEST_F(Studies, SplitsAreThoseOfTheNetworks) {
   const DatasetSplits networks = open_dataset("nmnist", directory_.path());
   EXPECT_EQ(stream.test_labels(), networks.test.labels);
   EXPECT_EQ(stream.train_labels({0, 70}), networks.train.labels);
-  EXPECT_EQ(stream.test_file(3), networks.test.files[3]);
+  EXPECT_EQ(stream.test_file(3), networks.test.files[3].string());
   EXPECT_EQ(stream.train(), split_training(70, 0.1).train);
 }
 

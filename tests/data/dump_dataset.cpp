@@ -21,8 +21,12 @@ void write(const bntt::ImageSet& set, const std::string& path) {
     put(value);
   }
   for (const int64_t label : set.labels) put(label);
-  file.write(reinterpret_cast<const char*>(set.pixels.data()),
-             static_cast<std::streamsize>(set.pixels.size()));
+  std::vector<uint8_t> scratch;
+  for (int64_t i = 0; i < set.size(); ++i) {
+    const std::span<const uint8_t> bytes = set.sample(i, scratch);
+    file.write(reinterpret_cast<const char*>(bytes.data()),
+               static_cast<std::streamsize>(bytes.size()));
+  }
 }
 
 }  // namespace

@@ -111,6 +111,32 @@ TEST(Encoder, UnsignedRateIsTheIntensity) {
   }
 }
 
+// Cao's input, a spike where a random number is below c · pixel: signed spikes of pixels from 0 on
+// with the deviation 1/(2c). The counts of T steps have the mean c p T and the variance T cp(1 −
+// cp).
+TEST(Encoder, CountsOfCaosInputHaveTheMeanAndTheVarianceOnPaper) {
+  constexpr MapShape kShape = {1, 100, 100};
+  constexpr int64_t kSteps = 40;
+  constexpr float kFactor = 0.6F;
+  const EncoderSpec spec = {EncoderKind::poisson_signed, statistics(1, 0.0F, 0.5F / kFactor)};
+  for (const float pixel : {0.1F, 0.5F, 1.0F}) {
+    const SpikeTrain train = spikes(uniform_batch(pixel, kShape), kSteps, spec);
+    std::vector<double> counts(10'000, 0.0);
+    for (int64_t step = 0; step < kSteps; ++step) {
+      const std::vector<float> of_step = values(train, step, 0);
+      for (std::size_t i = 0; i < counts.size(); ++i) counts[i] += of_step[i];
+    }
+    double mean = 0.0;
+    for (const double count : counts) mean += count / 10'000;
+    double variance = 0.0;
+    for (const double count : counts) variance += (count - mean) * (count - mean) / 9'999;
+    const double rate = kFactor * pixel;
+    const double expected = kSteps * rate * (1.0 - rate);
+    EXPECT_NEAR(mean, kSteps * rate, 5.0 * std::sqrt(expected / 10'000)) << pixel;
+    EXPECT_NEAR(variance, expected, 0.075 * expected) << pixel;
+  }
+}
+
 TEST(Encoder, UnsignedExtremesAreCertain) {
   constexpr MapShape kShape = {3, 8, 8};
   for (const float black : {0.0F, -0.5F, std::nanf("")}) {

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <zlib.h>
 
 #include "data/image_file.h"
 #include "data/image_folders.h"
@@ -9,6 +10,7 @@ namespace bntt {
 namespace {
 
 using ::testing::AllOf;
+using testing::append_big_endian;
 using testing::Bytes;
 using ::testing::Each;
 using ::testing::ElementsAre;
@@ -32,6 +34,63 @@ TEST(ImageFile, GreyJpegBecomesThreeChannels) {
   const Picture image = decode_picture(jpeg_file(8, 8, Bytes(64, 100), true), "file");
   EXPECT_EQ(image.pixels.size(), 192U);
   EXPECT_THAT(image.pixels, Each(100));
+}
+
+/// A grey PNG file of [y, x] with 16 bits, which says nothing about their meaning.
+Bytes deep_png_file(uint32_t width, uint32_t height, const std::vector<uint16_t>& grey) {
+  Bytes file = {0x89, 'P', 'N', 'G', '\r', '\n', 0x1a, '\n'};
+  const auto append = [&](const std::string& name, const Bytes& contents) {
+    append_big_endian(static_cast<uint32_t>(contents.size()), file);
+    const std::size_t begin = file.size();
+    file.insert(file.end(), name.begin(), name.end());
+    file.insert(file.end(), contents.begin(), contents.end());
+    append_big_endian(static_cast<uint32_t>(
+                          crc32(0, file.data() + begin, static_cast<uInt>(file.size() - begin))),
+                      file);
+  };
+  Bytes header;
+  append_big_endian(width, header);
+  append_big_endian(height, header);
+  for (const uint8_t byte : {16, 0, 0, 0, 0}) header.push_back(byte);
+  Bytes rows;
+  for (std::size_t i = 0; i < grey.size(); ++i) {
+    if (i % width == 0) rows.push_back(0);
+    rows.push_back(static_cast<uint8_t>(grey[i] >> 8));
+    rows.push_back(static_cast<uint8_t>(grey[i] & 0xff));
+  }
+  Bytes packed(compressBound(rows.size()));
+  uLongf size = packed.size();
+  compress(packed.data(), &size, rows.data(), rows.size());
+  packed.resize(size);
+  append("IHDR", header);
+  append("IDAT", packed);
+  append("IEND", {});
+  return file;
+}
+
+TEST(ImageFile, DeepPngKeepsItsBrightness) {
+  const Picture image = decode_picture(deep_png_file(3, 1, {0, 100 * 257, 255 * 257}), "file");
+  EXPECT_THAT(image.pixels, ElementsAre(0, 0, 0, 100, 100, 100, 255, 255, 255));
+}
+
+TEST(ImageFile, JpegOfInksBecomesColours) {
+  // Stored inverted: no magenta, some cyan, all yellow, little black.
+  Bytes inks;
+  for (int i = 0; i < 64; ++i) {
+    for (const uint8_t value : {100, 255, 0, 204}) inks.push_back(value);
+  }
+  const tjhandle encoder = tjInitCompress();
+  unsigned char* memory = nullptr;
+  unsigned long size = 0;
+  ASSERT_EQ(
+      tjCompress2(encoder, inks.data(), 8, 0, 8, TJPF_CMYK, &memory, &size, TJSAMP_444, 100, 0), 0);
+  const Picture image = decode_picture({memory, size}, "file");
+  tjFree(memory);
+  tjDestroy(encoder);
+  ASSERT_EQ(image.pixels.size(), 192U);
+  EXPECT_NEAR(image.pixels[0], 80, 3);
+  EXPECT_NEAR(image.pixels[1], 204, 3);
+  EXPECT_NEAR(image.pixels[2], 0, 3);
 }
 
 TEST(ImageFile, RefusesDamagedFiles) {

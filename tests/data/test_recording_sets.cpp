@@ -46,7 +46,7 @@ TEST_F(DvsRecordings, EventsFillTheFramesOfTheNetworks) {
     ASSERT_EQ(std::ssize(list.samples), images.size());
     for (int64_t i = 0; i < images.size(); ++i) {
       EXPECT_EQ(list.samples[i].label, images.labels[i]);
-      EXPECT_EQ(list.files[list.samples[i].file].string(), images.files[i]);
+      EXPECT_EQ(list.files[list.samples[i].file].string(), images.files[i].string());
       const Recording recording = sets.read(list.files[list.samples[i].file]);
       EXPECT_TRUE(std::ranges::is_sorted(recording.events, {}, &Event::time_us));
       std::vector<uint8_t> counts(2 * 128 * 128);

@@ -129,7 +129,7 @@ TEST(Recording, OfADataSetHasTheFramesOfTheDataSet) {
   }
   const FrameOptions frames{.frames = 3};
   const DatasetSplits data = open_dataset("dvs-cifar10", directory.path(), {.events = frames});
-  const Batch batch = frames_of(read_recording_of("dvs-cifar10", data.train.files.at(0), {}),
+  const Batch batch = frames_of(read_recording_of("dvs-cifar10", data.train.files[0], {}),
                                 data.train.shape, frames);
   ASSERT_EQ(batch.counts.size(), data.train.sample_bytes());
   EXPECT_TRUE(std::equal(batch.counts.begin(), batch.counts.end(), data.train.image(0)));

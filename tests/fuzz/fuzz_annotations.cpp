@@ -1,5 +1,6 @@
 #include <cstddef>
 #include <cstdint>
+#include <filesystem>
 #include <string>
 
 #include "base/check.h"
@@ -12,7 +13,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, std::size_t size) {
   const std::string text(reinterpret_cast<const char*>(data), size);
   try {
     for (const auto& file : bntt::parse_annotations(text, {"n01", "n02"}, "images", "fuzz")) {
-      BNTT_CHECK(file.path.parent_path() == "images" && file.label >= 0 && file.label < 2);
+      BNTT_CHECK(std::filesystem::path(file.path).parent_path() == "images" && file.label >= 0 &&
+                 file.label < 2);
     }
   } catch (const bntt::Error&) {
   }

@@ -55,14 +55,14 @@ ParseSample image(int64_t side) {
 }
 
 /// The samples of a class; `expected` 0: any number of at least one.
-std::vector<fs::path> files_in(const fs::path& folder, const std::vector<std::string>& extensions,
-                               std::size_t expected, Checker& checker) {
+FilePaths files_in(const fs::path& folder, const std::vector<std::string>& extensions,
+                   std::size_t expected, Checker& checker) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) {
     checker.find(folder, "is missing, expected a folder");
     return {};
   }
-  std::vector<fs::path> files;
+  FilePaths files;
   try {
     files = hashed_files(folder, extensions, "check");
   } catch (const Error&) {
@@ -76,12 +76,12 @@ std::vector<fs::path> files_in(const fs::path& folder, const std::vector<std::st
   return files;
 }
 
-void parse_all(const std::vector<fs::path>& files, const ParseSample& parse, Checker& checker) {
-  checker.each_file(files, kLargestSample,
+void parse_all(const FilePaths& files, const ParseSample& parse, Checker& checker) {
+  checker.each_file({files.begin(), files.end()}, kLargestSample,
                     [&](std::size_t i, std::span<const uint8_t> bytes) { parse(bytes, files[i]); });
 }
 
-void append(std::vector<fs::path>& files, const std::vector<fs::path>& more) {
+void append(FilePaths& files, const FilePaths& more) {
   files.insert(files.end(), more.begin(), more.end());
 }
 
@@ -107,8 +107,8 @@ void check_class_folders(const fs::path& directory, const std::vector<std::strin
   std::error_code ignored;
   const bool split = fs::is_directory(directory / "train", ignored);
   const fs::path train = split ? directory / "train" : directory;
-  std::vector<std::vector<fs::path>> train_files;
-  std::vector<fs::path> files;
+  std::vector<FilePaths> train_files;
+  FilePaths files;
   const auto classes_of = [&](const fs::path& folder) {
     std::vector<std::string> names =
         read_or_find(folder, checker, [&] { return folder_names(folder, "check"); });
@@ -133,7 +133,7 @@ void check_class_folders(const fs::path& directory, const std::vector<std::strin
       checker.find(test, "has different class folders from {}", train.string());
     }
     for (const std::string& name : test_classes) {
-      const std::vector<fs::path> more = files_in(test / name, extensions, 0, checker);
+      const FilePaths more = files_in(test / name, extensions, 0, checker);
       test_samples += static_cast<int64_t>(more.size());
       append(files, more);
     }
@@ -150,7 +150,7 @@ void check_class_folders(const fs::path& directory, const std::vector<std::strin
 }  // namespace
 
 void check_nmnist(const fs::path& directory, Checker& checker) {
-  std::vector<fs::path> files;
+  FilePaths files;
   for (const bool train : {true, false}) {
     const fs::path folder = directory / (train ? "Train" : "Test");
     const std::size_t expected = train ? 60000 : 10000;
@@ -168,13 +168,13 @@ void check_nmnist(const fs::path& directory, Checker& checker) {
 }
 
 void check_dvs_cifar10(const fs::path& directory, Checker& checker) {
-  std::vector<std::vector<fs::path>> classes;
+  std::vector<FilePaths> classes;
   for (const char* name :
        {"airplane", "automobile", "bird", "cat", "deer", "dog", "frog", "horse", "ship", "truck"}) {
     classes.push_back(files_in(directory / name, {".aedat"}, 1000, checker));
   }
   const FolderSplit split = split_tenth(classes);
-  std::vector<fs::path> files;
+  FilePaths files;
   for (std::size_t label = 0; label < classes.size(); ++label) {
     append(files, classes[label]);
     checker.add_samples(true, static_cast<int64_t>(split.train[label].size()));
@@ -185,12 +185,12 @@ void check_dvs_cifar10(const fs::path& directory, Checker& checker) {
 
 void check_dvs_gesture(const fs::path& directory, Checker& checker) {
   const fs::path root = inner_or_itself(directory, "DvsGesture");
-  std::vector<fs::path> files;
+  FilePaths files;
   for (const bool train : {true, false}) {
     const fs::path list = root / (train ? "trials_to_train.txt" : "trials_to_test.txt");
     for (const fs::path& trial :
          read_or_find(list, checker, [&] { return read_gesture_trials(list); })) {
-      files.push_back(trial);
+      files.push_back(trial.string());
       const fs::path table = gesture_labels_of(trial);
       const auto spans = read_or_find(table, checker, [&] {
         return parse_gesture_labels(read_text(table, kLargestTable), kGestures, table.string());
@@ -208,7 +208,7 @@ void check_tiny_imagenet(const fs::path& directory, Checker& checker) {
       read_or_find(list, checker, [&] { return read_wnids(root); });
   if (wnids.empty()) return;
   if (wnids.size() != 200) checker.find(list, "names {} classes, expected 200", wnids.size());
-  std::vector<fs::path> files;
+  FilePaths files;
   for (const std::string& wnid : wnids) {
     append(files, files_in(root / "train" / wnid / "images", kImageExtensions, 500, checker));
   }
