@@ -134,8 +134,9 @@ void add_settings(CLI::App& app, Action& action) {
   auto* command =
       app.add_subcommand("settings", "Explain the settings: type, default and meaning of each");
   auto arguments = std::make_shared<SettingsArguments>();
-  command->add_option("key", arguments->key,
-                      "a section (train), a key (model.leak) or a name (leak); default: all");
+  command->add_option(
+      "key", arguments->key,
+      "a section (train), a key (model.leak), a name (leak) or a value (bn-time); default: all");
   command->add_flag("--markdown", arguments->markdown,
                     "print all settings as the page docs/settings.md");
   command->footer("Example:\n  bntt settings model.leak");

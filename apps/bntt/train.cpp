@@ -195,8 +195,9 @@ void add_settings_options(CLI::App& command, SettingsArguments& arguments) {
       .add_option("--set", arguments.settings,
                   "change one setting, such as model.width=0.25 (repeatable)")
       ->allow_extra_args(false);
-  command.add_option("--epochs", arguments.epochs,
-                     "train.epochs; with --resume, a different number extends or shortens the run");
+  command.add_option(
+      "--epochs", arguments.epochs,
+      "train.epochs; for a run that is resumed, a different number extends or shortens it");
   command.add_option("--precision", arguments.precision,
                      "train.precision: mixed (the default) stores currents as bf16, fp32 as "
                      "floats; bf16 also multiplies in bf16");
@@ -231,21 +232,6 @@ std::optional<RunConfig> described_settings(const SettingsArguments& arguments,
   return config;
 }
 
-RunConfig resumed_settings(const RunPaths& paths, const RunConfig& begun, const RunConfig& wanted,
-                           bool may_change_epochs) {
-  RunConfig compared = begun;
-  if (may_change_epochs) compared.train.epochs = wanted.train.epochs;
-  expect_same_settings(paths, compared, wanted);
-  RunConfig resumed = wanted;
-  resumed.train.break_even = begun.train.break_even;
-  resumed.train.from = begun.train.from;
-  if (resumed.train.from_thresholds) resumed.model.thresholds = begun.model.thresholds;
-  if (resumed.data.bin_us > 0) set_steps(resumed, steps_of(begun));
-  if (!resumed.data.mean) resumed.data.mean = begun.data.mean;
-  if (!resumed.data.deviation) resumed.data.deviation = begun.data.deviation;
-  return resumed;
-}
-
 TrainingResult run_training(RunConfig config, const RunPaths& paths, RunLock lock,
                             const TrainingOptions& options, Progress& progress) {
   const auto say = [&](const std::string& text) {
@@ -277,9 +263,9 @@ TrainingResult run_training(RunConfig config, const RunPaths& paths, RunLock loc
     if (config.train.precision == Precision::bf16 && !kernels::kernels().bf16.native) {
       say(kSlowBf16);
     }
-    say(fmt::format("{}: {} training images, {} steps of {} images per epoch, {} threads",
+    say(fmt::format("{}: {} training images, {} steps of {} images per epoch, {} thread{}",
                     paths.directory.string(), data.train.size(), trainer.steps_per_epoch(),
-                    config.train.batch, threads()));
+                    config.train.batch, threads(), threads() == 1 ? "" : "s"));
     say(dense_above_text(trainer.network()));
     if (trainer.taken()) say(start_text(config.train.from, *trainer.taken()));
     const int64_t step = trainer.position().step;

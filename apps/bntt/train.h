@@ -33,11 +33,6 @@ void add_settings_options(CLI::App& command, SettingsArguments& arguments);
 std::optional<RunConfig> described_settings(const SettingsArguments& arguments,
                                             const std::optional<RunConfig>& begun);
 
-/// The settings with which a run goes on. Throws Error where the wanted ones are not those that it
-/// was begun with; only the number of epochs may have changed, if at all.
-RunConfig resumed_settings(const RunPaths& paths, const RunConfig& begun, const RunConfig& wanted,
-                           bool may_change_epochs);
-
 struct TrainingOptions {
   bool resume = false;
   double max_minutes = 0.0;  ///< stop after so long; 0: never

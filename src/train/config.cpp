@@ -301,8 +301,15 @@ void apply_setting(RunConfig& config, std::string_view setting, const std::strin
     change = std::move(table);
   }
   if (config.network && parts.front() == "model") {
-    fail("{}: '{}' would have no effect because the settings describe the network in [network]",
-         origin, excerpt(key));
+    const bool known = write_fields(*config.network).contains(parts.back());
+    fail("{}: '{}' would have no effect because the settings describe the network in [network]{}",
+         origin, excerpt(key), known ? ", did you mean 'network." + parts.back() + "'?" : "");
+  }
+  if (!config.network && parts.front() == "network" && parts.size() > 1) {
+    const std::string of_model = "model." + parts.back();
+    const bool known = std::ranges::count(dotted_keys(), of_model) > 0;
+    fail("{}: '{}' would have no effect because the settings describe the network in [model]{}",
+         origin, excerpt(key), known ? ", did you mean '" + of_model + "'?" : "");
   }
   RunConfig changed = config;
   read_fields(change, changed, origin);

@@ -116,4 +116,19 @@ void expect_same_settings(const RunPaths& paths, const RunConfig& begun, RunConf
   }
 }
 
+RunConfig resumed_settings(const RunPaths& paths, const RunConfig& begun, const RunConfig& wanted,
+                           bool may_change_epochs) {
+  RunConfig compared = begun;
+  if (may_change_epochs) compared.train.epochs = wanted.train.epochs;
+  expect_same_settings(paths, compared, wanted);
+  RunConfig resumed = wanted;
+  resumed.train.break_even = begun.train.break_even;
+  resumed.train.from = begun.train.from;
+  if (resumed.train.from_thresholds) resumed.model.thresholds = begun.model.thresholds;
+  if (resumed.data.bin_us > 0) set_steps(resumed, steps_of(begun));
+  if (!resumed.data.mean) resumed.data.mean = begun.data.mean;
+  if (!resumed.data.deviation) resumed.data.deviation = begun.data.deviation;
+  return resumed;
+}
+
 }  // namespace bntt

@@ -35,4 +35,10 @@ void expect_network_of(const RunPaths& paths, const RunConfig& config, const Net
 /// given.
 void expect_same_settings(const RunPaths& paths, const RunConfig& begun, RunConfig wanted);
 
+/// The settings with which a run continues: `wanted`, completed with what the run has measured.
+/// Throws Error unless they are those that it was begun with; only the number of epochs may have
+/// changed, if `may_change_epochs`.
+RunConfig resumed_settings(const RunPaths& paths, const RunConfig& begun, const RunConfig& wanted,
+                           bool may_change_epochs);
+
 }  // namespace bntt

@@ -13,28 +13,10 @@
 #include "train/model_card.h"
 #include "train/run_settings.h"
 #include "train/schedule.h"
+#include "train/step_options.h"
 
 namespace bntt {
 namespace {
-
-OptimizerOptions optimizer_options(const TrainConfig& train) {
-  return {.kind = train.optimizer,
-          .momentum = train.momentum,
-          .weight_decay = train.weight_decay,
-          .decay_gamma = train.decay_gamma,
-          .clip_norm = train.clip_norm,
-          .beta1 = train.beta1,
-          .beta2 = train.beta2,
-          .epsilon = train.epsilon,
-          .amsgrad = train.amsgrad};
-}
-
-LossOptions loss_options(const TrainConfig& train) {
-  return {.kind = train.loss,
-          .smoothing = train.label_smoothing,
-          .tet_share = train.tet_share,
-          .tet_target = train.tet_target};
-}
 
 std::vector<double> stage_densities(const Network& network, const Trace& trace) {
   std::vector<double> densities;
@@ -163,9 +145,7 @@ TrainEnd RunTrainer::run(const TrainHooks& hooks) {
     TrainLoader loader(data_.train, split_.train,
                        {.batch = config_.train.batch,
                         .seed = static_cast<uint64_t>(config_.train.seed),
-                        .augmentation = {.pad = config_.data.augment_pad,
-                                         .flip = config_.data.augment_flip,
-                                         .cutout = config_.data.augment_cutout}},
+                        .augmentation = augmentation_of(config_.data)},
                        {.epoch = static_cast<uint32_t>(position_.epoch), .batch = position_.batch});
     while (position_.epoch < config_.train.epochs) {
       train_batch(loader.next(), hooks);

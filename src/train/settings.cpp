@@ -12,6 +12,7 @@
 #include "bntt/zoo.h"
 #include "data/dataset.h"
 #include "train/config.h"
+#include "train/foreign_names.h"
 
 namespace bntt {
 namespace {
@@ -372,6 +373,22 @@ std::vector<SettingsTable> settings_reference() {
   return tables;
 }
 
+namespace {
+
+/// The settings that may have this value, such as model.norm for "bn-time".
+std::vector<SettingsTable> settings_with_kind(std::string_view name) {
+  std::vector<SettingsTable> found;
+  for (SettingsTable& table : settings_reference()) {
+    std::erase_if(table.settings, [&](const Setting& setting) {
+      return std::ranges::find(setting.kinds, name, &KindInfo::name) == setting.kinds.end();
+    });
+    if (table.section && !table.settings.empty()) found.push_back(std::move(table));
+  }
+  return found;
+}
+
+}  // namespace
+
 std::vector<SettingsTable> find_settings(std::string_view key) {
   std::vector<SettingsTable> found;
   std::vector<std::string> known;
@@ -385,13 +402,18 @@ std::vector<SettingsTable> find_settings(std::string_view key) {
     }
     if (!table.settings.empty()) found.push_back(std::move(table));
   }
+  if (found.empty()) found = settings_with_kind(key);
   if (!found.empty()) return found;
   const std::string leaf(key.substr(key.rfind('.') + 1));
   const auto same_leaf = std::ranges::find_if(
       known, [&](const std::string& candidate) { return candidate.ends_with("." + leaf); });
-  fail(
-      "settings: unknown key '{}'{}", excerpt(key),
-      same_leaf != known.end() ? ", did you mean '" + *same_leaf + "'?" : did_you_mean(key, known));
+  std::string suggestion = meant_by_foreign_name(leaf);
+  if (same_leaf != known.end()) {
+    suggestion = ", did you mean '" + *same_leaf + "'?";
+  } else if (suggestion.empty()) {
+    suggestion = did_you_mean(key, known);
+  }
+  fail("settings: unknown key '{}'{}", excerpt(key), suggestion);
 }
 
 std::vector<std::string> meanings_left_over() {

@@ -35,8 +35,8 @@ struct SettingsTable {
 std::vector<SettingsTable> settings_reference();
 
 /// The part selected by `key`: a table ("model"; "network" includes the tables inside it), a
-/// setting ("model.leak"), or every setting of that name ("leak"). Throws Error for anything else
-/// and suggests the nearest key.
+/// setting ("model.leak"), every setting of that name ("leak") or with such a value ("bn-time").
+/// Throws Error for anything else and suggests the nearest key.
 std::vector<SettingsTable> find_settings(std::string_view key);
 
 /// Keys that have a meaning but are unknown to the parser: none, unless a setting was removed.

@@ -36,6 +36,8 @@ TEST(DataArguments, OfRecordings) {
   for (const int64_t frames : {int64_t{0}, int64_t{-1}, kHuge}) {
     EXPECT_THROW((void)frames_of(right, map, {.frames = frames}), Error) << frames;
   }
+  EXPECT_THROW((void)frames_of(right, map, {.frames = 2, .bin_us = -1}), Error);
+  EXPECT_NO_THROW((void)frames_of(right, map, {.frames = 2, .bin_us = kHuge}));
   const auto refused = [&](auto change) {
     Recording wrong = right;
     change(wrong);

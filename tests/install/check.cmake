@@ -19,7 +19,7 @@ endfunction()
 set(work ${BINARY_DIR}/install-check)
 file(REMOVE_RECURSE ${work})
 run(${CMAKE_COMMAND} --install ${BINARY_DIR} --prefix ${work}/prefix)
-foreach(example classify classify_c stream train own_norm)
+foreach(example classify classify_c stream train train_settings own_norm)
   run(${CMAKE_COMMAND} -G ${GENERATOR} -S ${SOURCE_DIR}/examples/${example} -B ${work}/${example}
       -DCMAKE_PREFIX_PATH=${work}/prefix -DCMAKE_BUILD_TYPE=Release)
   run(${CMAKE_COMMAND} --build ${work}/${example})
@@ -38,6 +38,12 @@ endif()
 run(${MAKE_RECORDINGS} ${work}/recordings)
 run(${PROGRAM} train --preset nmnist --data ${work}/recordings --epochs 10 --set train.batch=6 --out ${work}/digits)
 expect("7 after [0-9]+ of 10 steps" ${work}/stream/stream ${work}/digits ${work}/recordings/Test/7/7.bin)
+
+# The settings of that run, trained by a program outside the tree.
+expect("(1[89]|20) of 20 test samples are right"
+  ${work}/train_settings/train_settings ${work}/digits/run.toml ${work}/recordings ${work}/digits.safetensors)
+expect("7.bin: 7 [0-9.]+ %, .* steps, [0-9]+ spikes, [0-9.]+ ms"
+  ${PROGRAM} predict ${work}/digits.safetensors ${work}/recordings/Test/7/7.bin)
 
 expect("(29[0-9]|300) of 300 new bars are right" ${work}/train/train ${work}/bars.safetensors)
 run(${PROGRAM} inspect ${work}/bars.safetensors)

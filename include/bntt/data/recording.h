@@ -10,6 +10,8 @@
 
 namespace bntt {
 
+struct ModelCard;
+
 /// Pixels of an event camera's sensor; 0x0: unknown.
 struct SensorSize {
   int64_t width = 0;
@@ -38,6 +40,12 @@ struct Recording {
 /// for files that do not state theirs. y counts from the top. Throws an Error that begins with the
 /// file's name.
 BNTT_API Recording read_recording(const std::filesystem::path& file, const SensorSize& sensor = {});
+
+/// Reads a recording as the model of this card read the recordings of its training. The sensor is
+/// `sensor` if that is known, otherwise that of the training, otherwise the one stated in the file.
+/// Recordings of DVS-CIFAR10 are rotated upright.
+BNTT_API Recording read_recording_for(const ModelCard& card, const std::filesystem::path& file,
+                                      const SensorSize& sensor = {});
 
 /// A recording as one sample for a network that reads maps of this shape, such as
 /// model.network().spec().input: the events of each interval are counted, [frame, y, x, polarity].
