@@ -82,6 +82,21 @@ RunConfig first_settings(const std::optional<ModelCard>& card, const std::string
   return config;
 }
 
+/// Throws Error if the network cannot read the samples of the data set. Their size is known only
+/// when they are read.
+void expect_fitting(const NetworkSpec& spec, const RunConfig& config, const std::string& file) {
+  const DatasetInfo& info = dataset_info(config.data.name);
+  if (info.shape.channels != spec.input.channels) {
+    fail("{}: takes {} channels, but the samples of {} have {}", file, spec.input.channels,
+         info.name, info.shape.channels);
+  }
+  const bool known = info.classes > 0 && config.data.labels == Labels::fine;
+  if (known && info.classes != classes_of(spec)) {
+    fail("{}: has {} outputs, but {} has {} classes", file, classes_of(spec), info.name,
+         info.classes);
+  }
+}
+
 /// What the settings need once the network is known.
 void complete(const NetworkSpec& spec, RunConfig& config) {
   config.network = spec;
@@ -117,6 +132,11 @@ int export_nir(const std::string& run, const std::string& file,
                "warning: the neurons reset by subtraction, which NIR can only store as metadata: "
                "most readers reset to 0\n");
   }
+  if (exported.clipped) {
+    fmt::print(stderr,
+               "warning: the neurons have a lowest voltage, which NIR can only store as metadata: "
+               "most readers ignore it\n");
+  }
   fmt::print("{}: {} nodes, dt {} s\n", file, exported.graph.nodes.size(), arguments.dt);
   return kDone;
 }
@@ -140,6 +160,7 @@ int import_nir(const std::string& file, const std::string& out,
   // Once more, with the network there: settings without effect are refused.
   for (const std::string& setting : arguments.settings) apply_setting(config, setting);
   network_of(config, network.spec().input, classes_of(network.spec()));
+  if (!config.data.name.empty()) expect_fitting(network.spec(), config, file);
 
   ModelCard made = card && arguments.settings.empty() ? *card : card_of_settings(config, network);
   if (card) made.class_names = card->class_names;

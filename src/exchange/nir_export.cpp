@@ -36,6 +36,10 @@ struct FixedAffine {
   }
 };
 
+NirArray number(double value) {
+  return {.shape = {}, .values = {static_cast<float>(value)}, .integers = {}};
+}
+
 const Parameter* find_parameter(const Network& network, const std::string& name) {
   const auto found = std::ranges::find(network.parameters(), name, &Parameter::name);
   return found == network.parameters().end() ? nullptr : &*found;
@@ -89,15 +93,17 @@ class Exporter {
 
   void add_stage(std::size_t i) {
     const StagePlan& plan = network_.stages()[i];
-    if (plan.neuron.kind == "relu") {
-      fail("{}: relu neurons have no NIR node: only spiking networks are exported", plan.name);
+    if (!plan.readout && !plan.spikes() && plan.neuron.kind != "none") {
+      fail("{}: {} neurons have no NIR node: their output is not spikes", plan.name,
+           plan.neuron.kind);
     }
     const auto neurons = make_neurons(plan, network_.spec().propagation);
     const auto parameters = network_.neuron_parameters(i);
     const auto dynamics = neurons->dynamics(parameters);
     const double leak = dynamics ? dynamics->leak : plan.readout ? plan.neuron.leak : 1.0;
     // v ← v + dt/τ (r I − v) with dt/τ = 1 − λ and r = 1: the input must be 1/(1 − λ) larger.
-    const double gain = leak < 1.0 ? 1.0 / (1.0 - leak) : 1.0;
+    double gain = leak < 1.0 ? 1.0 / (1.0 - leak) : 1.0;
+    if (plan.readout && readout_of(network_.spec()).leak_newest) gain *= leak;  // v = λ (v + y)
     Names branches;
     for (std::size_t b = 0; b < plan.branches.size(); ++b) {
       const Names of_branch = add_branch(i, b, gain, neurons->input_factor(parameters));
@@ -128,7 +134,16 @@ class Exporter {
           "0: --allow-lossy writes them anyway, with the reset as metadata",
           plan.name);
     }
+    const bool clipped = std::isfinite(dynamics.floor);
+    if (clipped && !options_.allow_lossy) {
+      fail(
+          "{}: its neurons clip their voltage at {}, which NIR cannot express: --allow-lossy "
+          "writes "
+          "them anyway, with the limit as metadata",
+          plan.name, dynamics.floor);
+    }
     result_.soft_reset = result_.soft_reset || soft;
+    result_.clipped = result_.clipped || clipped;
     const std::vector<int64_t> shape = shape_of(plan.output, flat);
     const bool leaks = dynamics.leak < 1.0F;
     NirNode& node = add(plan.name, leaks ? "LIF" : "IF", sources);
@@ -140,6 +155,7 @@ class Exporter {
     set_everywhere(node, "v_threshold", shape, dynamics.fires_above);  // NIR fires above θ only
     set_everywhere(node, "v_reset", shape, 0.0);
     node.metadata.texts[kNirReset] = soft ? kNirSubtract : "zero";
+    if (clipped) node.metadata.arrays[kNirFloor] = number(dynamics.floor);
     return node.name;
   }
 
@@ -345,10 +361,6 @@ class Exporter {
   std::set<std::string> names_;
   std::vector<Names> outputs_;  // [stage]: nodes whose sum its readers receive
 };
-
-NirArray number(double value) {
-  return {.shape = {}, .values = {static_cast<float>(value)}, .integers = {}};
-}
 
 /// Tensors that no node stores go into the metadata of the graph.
 void add_tensors(const Network& network, NirGraph& graph) {

@@ -6,8 +6,9 @@
 namespace bntt {
 
 struct NirExportOptions {
-  double dt = 1e-4;            ///< seconds per step, from which τ = dt/(1 − λ) follows
-  bool allow_lossy = false;    ///< write soft resets, which most readers treat as hard
+  double dt = 1e-4;  ///< seconds per step, from which τ = dt/(1 − λ) follows
+  /// Write soft resets, which most readers treat as hard, and limits of the voltage.
+  bool allow_lossy = false;
   bool mean_of_steps = false;  ///< write norms that change from step to step as their mean
 };
 
@@ -15,6 +16,7 @@ struct NirExport {
   NirGraph graph;
   bool approximate = false;  ///< some norm is written as its mean; the metadata has the exact one
   bool soft_reset = false;
+  bool clipped = false;  ///< some voltages have a lower limit
 };
 
 /// The network as a graph that readers can run without supporting norms: those with fixed numbers

@@ -149,10 +149,13 @@ class Importer : private NirNumbers {
              nir_shape_text(weight.shape), kMaxKernel);
     }
     const int64_t outputs = weight.shape[0];
-    const int64_t kernel = weight.shape[2];
     const int64_t stride = square(node, "stride", 1, kMaxKernel);
-    if (node.arrays.contains("dilation") && square(node, "dilation", 1, kMaxKernel) != 1) {
-      refuse(node, "has a dilation, expected none");
+    const int64_t dilation =
+        node.arrays.contains("dilation") ? square(node, "dilation", 1, kMaxKernel) : 1;
+    const int64_t kernel = (weight.shape[2] - 1) * dilation + 1;
+    if (kernel > kMaxKernel) {
+      refuse(node, "has a kernel of {} pixels and dilation {}, which together cover more than {}",
+             weight.shape[2], dilation, kMaxKernel);
     }
     const int64_t groups = node.arrays.contains("groups") ? integers(node, "groups", 1).front() : 1;
     if (groups < 1 || map.channels % groups != 0 || outputs % groups != 0 ||
@@ -160,9 +163,9 @@ class Importer : private NirNumbers {
       refuse(node, "has weights {} in {} groups for {} channels", nir_shape_text(weight.shape),
              groups, map.channels);
     }
-    const int64_t most = groups == 1 ? kMostWeights : kMostUnwritten;
+    const int64_t most = groups == 1 && dilation == 1 ? kMostWeights : kMostUnwritten;
     if (outputs > most / (map.channels * kernel * kernel)) {
-      refuse(node, "has more than {} weights, its groups filled up with zeros", most);
+      refuse(node, "has more than {} weights, its groups and dilation filled up with zeros", most);
     }
     const SynapseSpec synapse{.kind = SynapseKind::conv,
                               .outputs = outputs,
@@ -178,6 +181,7 @@ class Importer : private NirNumbers {
     NirTerm& term = signal.terms.front();
     term.synapse = synapse;
     term.weight = groups == 1 ? weights(node) : without_groups(weight, groups, map.channels);
+    if (dilation > 1) term.weight = without_dilation(term.weight, weight.shape[2], dilation);
     term.shift = biases(node, outputs);
     signal.map = geometry.output(map, outputs);
     return signal;
@@ -203,6 +207,23 @@ class Importer : private NirNumbers {
       const int64_t first = out / (outputs / groups) * inputs;
       for (int64_t i = 0; i < inputs * taps; ++i) {
         result[(out * channels + first) * taps + i] = weight.at(out * inputs * taps + i);
+      }
+    }
+    return result;
+  }
+
+  /// Spreads every kernel, with zeros between its weights.
+  static std::vector<float> without_dilation(const std::vector<float>& weight, int64_t taps,
+                                             int64_t dilation) {
+    const int64_t kernel = (taps - 1) * dilation + 1;
+    const auto kernels = static_cast<int64_t>(weight.size()) / (taps * taps);
+    std::vector<float> result(static_cast<std::size_t>(kernels * kernel * kernel), 0.0F);
+    for (int64_t i = 0; i < kernels; ++i) {
+      for (int64_t y = 0; y < taps; ++y) {
+        for (int64_t x = 0; x < taps; ++x) {
+          result[(i * kernel + y * dilation) * kernel + x * dilation] =
+              weight[(i * taps + y) * taps + x];
+        }
       }
     }
     return result;
@@ -329,7 +350,8 @@ class Importer : private NirNumbers {
     const NeuronSpec neuron{.kind = node.type == "IF" ? "if" : "lif",
                             .leak = static_cast<float>(leak),
                             .threshold = static_cast<float>(threshold),
-                            .reset = reset_of(node)};
+                            .reset = reset_of(node),
+                            .floor = nir_number(node.metadata, kNirFloor)};
     notes_.push_back(fmt::format("{}: leak {:.6g}, threshold {:.6g}, {} reset", node.name, leak,
                                  threshold, neuron.reset == Reset::soft ? "soft" : "hard"));
     return lowering_->fire(signal, node.name, neuron, drive);
@@ -368,9 +390,11 @@ class Importer : private NirNumbers {
     if (const auto divide = nir_number(graph_.metadata, kNirDivide)) {
       readout_.divide_by_steps = *divide != 0.0F;
     }
-    const auto votes = static_cast<int64_t>(nir_number(graph_.metadata, kNirVotes).value_or(1.0F));
-    if (votes < 1 || signal.map.channels % votes != 0) {
-      refuse(node, "has {} outputs, which are not {} for each class", signal.map.channels, votes);
+    const float given = nir_number(graph_.metadata, kNirVotes).value_or(1.0F);
+    const bool possible = given >= 1.0F && given <= static_cast<float>(signal.map.channels);
+    const auto votes = possible ? static_cast<int64_t>(given) : int64_t{0};
+    if (votes == 0 || signal.map.channels % votes != 0) {
+      refuse(node, "has {} outputs, which are not {} for each class", signal.map.channels, given);
     }
     readout_.votes = votes;
     readout_.classes = signal.map.channels / votes;

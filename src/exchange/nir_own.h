@@ -13,6 +13,7 @@ inline constexpr const char* kNirSteps = "steps";
 inline constexpr const char* kNirDt = "dt";
 inline constexpr const char* kNirReset = "reset";
 inline constexpr const char* kNirSubtract = "subtract";
+inline constexpr const char* kNirFloor = "v_floor";  ///< of a node's neurons
 inline constexpr const char* kNirVotes = "votes";
 inline constexpr const char* kNirDivide = "divide_by_steps";
 inline constexpr const char* kNirPrefix = "bntt.prefix";  ///< of a node's parameters

@@ -126,6 +126,18 @@ TEST_F(Nir, FoldedNetworksAnswerAsBefore) {
   succeed({"inspect", path("back")});
 }
 
+TEST_F(Nir, DataThatTheNetworkCannotReadAreRefused) {
+  train("run", {"--epochs", "0", "--set", "model.norm=bn", "--set", "model.reset=hard"});
+  EXPECT_EQ(export_nir("run", "out.nir").exit_code, 0);
+  const auto import_for = [&](const std::string& data) {
+    return refused({"import", path("out.nir"), "--set", "data.name=" + data, "--set",
+                    "data.mean=[0.5]", "--set", "data.deviation=[0.5]", "--out", path("back")});
+  };
+  EXPECT_THAT(import_for("cifar10"), HasSubstr("out.nir: takes 1 channels, but the samples of "
+                                               "cifar10 have 3"));
+  EXPECT_FALSE(std::filesystem::exists(path("back")));
+}
+
 TEST_F(Nir, OptionsOfOtherFormatsAreRefused) {
   train("run", {"--epochs", "0"});
   EXPECT_THAT(

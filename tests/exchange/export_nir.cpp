@@ -44,7 +44,8 @@ void write_case(const std::filesystem::path& directory, const testing::NirCase& 
   }
   file.tensors.push_back(float_tensor("logits", {run.logits.size()}, run.logits.span()));
   write_tensors(directory / (each.name + ".safetensors"), file, {.checksum = false});
-  write_nir(directory / (each.name + ".nir"), to_nir(network, {}, {}).graph);
+  // The means over time are never run: the reader has the numbers of every step.
+  write_nir(directory / (each.name + ".nir"), to_nir(network, {}, {.mean_of_steps = true}).graph);
 }
 
 }  // namespace
@@ -54,6 +55,7 @@ int main(int argc, char** argv) {
   if (argc != 2) return 2;
   std::filesystem::create_directories(argv[1]);
   for (const auto& each : bntt::testing::exact_nir_cases()) bntt::write_case(argv[1], each);
+  bntt::write_case(argv[1], bntt::testing::stepwise_nir_case());
   std::printf("%s: written\n", argv[1]);
   return 0;
 }

@@ -71,10 +71,38 @@ NetworkSpec branches() {
                  Readout{.classes = 3, .bias = true, .source = {"last"}, .leak = 0.8F}}};
 }
 
+/// A readout that leaks its newest current, too.
+NetworkSpec leaky_readout() {
+  return {.input = {2, 4, 4},
+          .steps = 8,
+          .stages = {
+              Conv3x3{5, kShifted, hard(0.9F)},
+              Readout{.classes = 3, .divide_by_steps = false, .leak = 0.7F, .leak_newest = true}}};
+}
+
 }  // namespace
 
 std::vector<NirCase> exact_nir_cases() {
-  return {{"chain", chain()}, {"integrators", integrators()}, {"branches", branches()}};
+  return {{"chain", chain()},
+          {"integrators", integrators()},
+          {"branches", branches()},
+          {"leaky_readout", leaky_readout()}};
+}
+
+NirCase stepwise_nir_case() {
+  const NormSpec bntt{.kind = "bntt"};
+  return {"stepwise",
+          {.input = {2, 8, 8},
+           .steps = 9,
+           .stages = {Conv3x3{6, bntt, hard(0.9F)},
+                      BranchedStage{"block",
+                                    {{.source = {"conv1"}, .synapse = conv(6, 3, 2), .norm = bntt},
+                                     {.source = {"conv1"},
+                                      .pool = {PoolKind::average, 2},
+                                      .synapse = kIdentity,
+                                      .norm = bntt}},
+                                    hard(0.75F)},
+                      Dense{10, bntt, hard(0.95F)}, Readout{.classes = 4}}}};
 }
 
 Network filled_network(const NetworkSpec& spec, uint64_t seed) {

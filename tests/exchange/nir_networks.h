@@ -15,6 +15,9 @@ struct NirCase {
 /// Networks that NIR can say exactly, small: every kind of node that is exported occurs.
 std::vector<NirCase> exact_nir_cases();
 
+/// A network whose norms change from step to step: NIR has its means, the metadata every step.
+NirCase stepwise_nir_case();
+
 /// With drawn weights and running statistics far from 0 and 1.
 Network filled_network(const NetworkSpec& spec, uint64_t seed = 7);
 

@@ -1,7 +1,8 @@
 """Reads exported NIR files with h5py, simulates them with NumPy and compares every spike with bntt's.
 
 The simulation knows NIR's definitions and nothing of bntt: forward Euler with the dt of the metadata, hard reset,
-spikes above the threshold, several edges into a node add up. usage: simulate_nir.py DIRECTORY"""
+spikes above the threshold, several edges into a node add up. Where metadata keep the norms of every step, weights
+change from step to step as docs/nir.md says. usage: simulate_nir.py DIRECTORY"""
 import json
 import pathlib
 import struct
@@ -36,12 +37,27 @@ class Graph:
             assert text(root["type"]) == "NIRGraph"
             self.edges = [(a.decode(), b.decode()) for a, b in root["edges"][()]]
             self.nodes = {}
+            self.steps = {}  # of nodes whose numbers change from step to step: their metadata
             for name, group in root["nodes"].items():
                 node = {k: v[()] for k, v in group.items() if isinstance(v, h5py.Dataset)}
                 node["type"] = text(group["type"])
                 self.nodes[name] = node
+                if "metadata" in group and "bntt_scale" in group["metadata"]:
+                    self.steps[name] = {k: v[()] for k, v in group["metadata"].items()}
             self.metadata = {k: v[()] for k, v in root["metadata"].items()}
         assert all("." not in name for name in self.nodes), "PyTorch refuses dots in names of modules"
+
+    def node_at(self, name, step):
+        node = self.nodes[name]
+        if name not in self.steps:
+            return node
+        kept = self.steps[name]
+        scale, shift = kept["bntt_scale"][step], kept["bntt_shift"][step]
+        if node["type"] == "Scale":
+            assert not shift.any(), name
+            return {**node, "scale": scale}
+        raw = kept.get("raw_weight", np.ones_like(node["weight"]))  # a shortcut has no weights of its own
+        return {**node, "weight": raw * scale.reshape(-1, *[1] * (raw.ndim - 1)), "bias": shift}
 
     def order(self):
         done, order = set(), []
@@ -82,10 +98,10 @@ def simulate(graph, frames):
     dt = float(np.float32(graph.metadata["dt"]))
     volts, spikes, outputs = {}, {}, []
     order = graph.order()
-    for frame in frames:
+    for step, frame in enumerate(frames):
         values = {}
         for name in order:
-            node = graph.nodes[name]
+            node = graph.node_at(name, step)
             kind = node["type"]
             arriving = [values[a] for a, b in graph.edges if b == name]
             x = frame if kind == "Input" else sum(arriving[1:], arriving[0])
@@ -136,7 +152,7 @@ def decoded(graph, outputs):
 def main():
     directory = pathlib.Path(sys.argv[1])
     files = sorted(directory.glob("*.nir"))
-    assert len(files) >= 3, files
+    assert len(files) >= 3 and any(Graph(path).steps for path in files), files
     for path in files:
         ours = read_tensors(path.with_suffix(".safetensors"))
         graph = Graph(path)

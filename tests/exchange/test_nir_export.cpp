@@ -111,6 +111,22 @@ TEST(NirExport, SoftResetIsWrittenOnlyWhenTheLossIsAllowed) {
   EXPECT_EQ(again.stages()[2].neuron.reset, Reset::hard);
 }
 
+TEST(NirExport, LowerLimitsOfVoltagesAreWrittenOnlyWhenTheLossIsAllowed) {
+  NetworkSpec spec = exact_nir_cases().front().spec;
+  std::get<Conv3x3>(spec.stages.front()).neuron.floor = -0.25F;
+  const Network network = filled_network(spec);
+  EXPECT_THAT(message_of([&] { to_nir(network, {}, {}); }),
+              ::testing::AllOf(HasSubstr("conv1: its neurons clip their voltage at -0.25"),
+                               HasSubstr("--allow-lossy")));
+  const NirExport lossy = to_nir(network, {}, {.allow_lossy = true});
+  EXPECT_TRUE(lossy.clipped);
+  EXPECT_FALSE(lossy.soft_reset);
+  const NirGraph graph = parse_nir(format_nir(lossy.graph), "file");
+  const Network again = from_nir(graph, "file").network;
+  EXPECT_EQ(again.stages()[0].neuron.floor, -0.25F);
+  EXPECT_EQ(again.stages()[2].neuron.floor, std::nullopt);
+}
+
 TEST(NirExport, NormsOfEveryStepNeedConsentAndComeBackExactly) {
   const Network network = filled_network(bntt_network(Reset::hard));
   EXPECT_THAT(message_of([&] { to_nir(network, {}, {}); }),
@@ -145,6 +161,9 @@ TEST(NirExport, WhatNirCannotSayIsRefusedByStage) {
   NetworkSpec spec = exact_nir_cases().front().spec;
   std::get<Conv3x3>(spec.stages.front()).norm = {.kind = "layer"};
   EXPECT_THAT(refusal(spec), HasSubstr("conv1: its norm 'layer'"));
+  spec = exact_nir_cases().front().spec;
+  std::get<Conv3x3>(spec.stages.front()).neuron.kind = "neunorm";
+  EXPECT_EQ(refusal(spec), "conv1: neunorm neurons have no NIR node: their output is not spikes");
   spec = exact_nir_cases().front().spec;
   spec.stages[1] = MaxPool{2};
   EXPECT_THAT(refusal(spec), HasSubstr("max pool"));

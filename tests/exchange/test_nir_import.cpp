@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <numeric>
+
 #include "bntt/session.h"
 #include "exchange/nir_import.h"
 #include "graphs.h"
@@ -146,6 +148,38 @@ TEST(NirImport, EveryKindOfNodeTakesPart) {
     const Buffer<float> logits = session.logits();
     for (int k = 0; k < 2; ++k) EXPECT_NEAR(logits[k], v[k], 1e-5) << step << " " << k;
   }
+}
+
+TEST(NirImport, DilatedKernelsAreSpread) {
+  NirGraph graph{.version = "1.0.8"};
+  graph.nodes = {{.name = "in", .type = "Input", .arrays = {{"shape", nir_integers({1, 5, 5})}}},
+                 {.name = "conv",
+                  .type = "Conv2d",
+                  .arrays = {{"weight", floats({1, 1, 3, 3}, {1, 2, 3, 4, 5, 6, 7, 8, 9})},
+                             {"bias", floats({1}, {0.5F})},
+                             {"stride", nir_integers({1, 1})},
+                             {"padding", nir_integers({0, 0})},
+                             {"dilation", nir_integers({2, 2})},
+                             {"groups", nir_integers({1})}}},
+                 {.name = "out", .type = "Output", .arrays = {{"shape", nir_integers({1, 1, 1})}}}};
+  graph.edges = {{"in", "conv"}, {"conv", "out"}};
+  std::vector<float> pixels(25);
+  std::iota(pixels.begin(), pixels.end(), 0.0F);
+  const Network network = from_nir(graph, "net.nir", {.steps = 2}).network;
+  const auto run = testing::run_network(network, constant_input({1, 5, 5}, 2, pixels));
+  float expected = 0.5F;
+  for (int y = 0; y < 3; ++y) {
+    for (int x = 0; x < 3; ++x) {
+      expected += static_cast<float>((3 * y + x + 1) * (5 * 2 * y + 2 * x));
+    }
+  }
+  EXPECT_EQ(run.logits[0], expected);
+
+  find(graph, "conv")->arrays["dilation"] = nir_integers({40, 40});
+  EXPECT_EQ(
+      refusal(graph),
+      "net.nir: node 'conv' (Conv2d) has a kernel of 3 pixels and dilation 40, which together "
+      "cover more than 63");
 }
 
 TEST(NirImport, SeveralEdgesIntoANodeAddUp) {
