@@ -149,6 +149,9 @@ void add_convert(CLI::App& app, Action& action) {
           "--scaled-search", options.scaled_search,
           "spike-norm and rmp: scale the earlier thresholds already while the later ones are found")
       ->needs(scale);
+  command->add_flag("--copy-readout", options.copy_readout,
+                    "leave the weights of the readout as they are, for hybrid training of summed "
+                    "voltages; otherwise its mean voltages approach the ANN's logits");
   command->add_option("--reset", arguments->reset, "soft or hard; default: the method's")
       ->check(CLI::IsMember({"soft", "hard"}));
   command->add_option("--encoder", arguments->encoder,

@@ -41,7 +41,8 @@ class ConversionRun {
                            .floor = method_.floor},
                 .steps = options.steps,
                 .input_scale = encoder_.kind == EncoderKind::poisson_signed ? 2.0F : 1.0F,
-                .pools_fire = method_.pools_fire};
+                .pools_fire = method_.pools_fire,
+                .scale_readout = !options.copy_readout && !method_.output_fires};
   }
 
   Conversion run() {
@@ -142,7 +143,9 @@ class ConversionRun {
   }
 
   Network spiking(const std::vector<float>& thresholds, double scale) const {
-    Network network = spiking_network(*ann_, spiking_, scaled(thresholds, scale));
+    SpikingOptions options = spiking_;
+    if (method_.output_fires) options.output_threshold = static_cast<float>(scale);
+    Network network = spiking_network(*ann_, options, scaled(thresholds, scale));
     network.set_break_even(formula_break_even(network.stages()));
     return network;
   }

@@ -25,6 +25,9 @@ struct ConversionOptions {
   /// During the search for thresholds, those of earlier stages are already multiplied by
   /// `threshold_scale`.
   bool scaled_search = false;
+  /// Leave the readout's weights as they are, as Rathi et al. (2020) do; otherwise they are scaled
+  /// such that its mean voltages approach the ANN's logits.
+  bool copy_readout = false;
   std::optional<Reset> reset;          ///< default: that of the method
   std::optional<EncoderKind> encoder;  ///< default: that of the method
   uint64_t seed = 1;

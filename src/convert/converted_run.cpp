@@ -29,6 +29,7 @@ std::string settings_text(const Conversion& conversion, const ConversionOptions&
     for (const ScaleTrial& point : conversion.sweep) scales.push_back(point.threshold_scale);
     text += fmt::format(" (the best of {} on validation images)", fmt::join(scales, ", "));
   }
+  if (options.copy_readout) text += ", readout copied";
   return text;
 }
 

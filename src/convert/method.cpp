@@ -7,14 +7,15 @@ namespace {
 
 constexpr ConversionMethod kMethods[] = {
     {.name = "cao",
-     .meaning = "unscaled weights, membranes clipped at 0, pools with spiking neurons",
+     .meaning = "unscaled weights, membranes clipped at 0, pools and output with spiking neurons",
      .source = "Cao, Chen, Khosla 2015, IJCV 113:54",
      .rule = ThresholdRule::copied,
      .reset = Reset::hard,
      .floor = 0.0F,
      .percentile = 100.0,
      .direct_input = false,
-     .pools_fire = true},
+     .pools_fire = true,
+     .output_fires = true},
     {.name = "diehl",
      .meaning = "scaled by the largest activations of the ANN, hard reset",
      .source = "Diehl, Neil, Binas et al. 2015, IJCNN",
@@ -23,7 +24,8 @@ constexpr ConversionMethod kMethods[] = {
      .floor = std::nullopt,
      .percentile = 100.0,
      .direct_input = false,
-     .pools_fire = false},
+     .pools_fire = false,
+     .output_fires = false},
     {.name = "rueckauer",
      .meaning = "scaled by a percentile of the ANN's activations, soft reset, direct encoding",
      .source = "Rueckauer, Lungu, Hu et al. 2017, Front. Neurosci. 11:682",
@@ -32,7 +34,8 @@ constexpr ConversionMethod kMethods[] = {
      .floor = std::nullopt,
      .percentile = 99.9,
      .direct_input = true,
-     .pools_fire = false},
+     .pools_fire = false,
+     .output_fires = false},
     {.name = "spike-norm",
      .meaning = "thresholds are the largest weighted inputs of the spiking network, hard reset",
      .source = "Sengupta, Ye, Wang et al. 2019, Front. Neurosci. 13:95",
@@ -41,7 +44,8 @@ constexpr ConversionMethod kMethods[] = {
      .floor = std::nullopt,
      .percentile = 100.0,
      .direct_input = false,
-     .pools_fire = false},
+     .pools_fire = false,
+     .output_fires = false},
     {.name = "rmp",
      .meaning =
          "thresholds as in spike-norm, but with soft reset, which keeps the residual potential",
@@ -51,7 +55,8 @@ constexpr ConversionMethod kMethods[] = {
      .floor = std::nullopt,
      .percentile = 100.0,
      .direct_input = false,
-     .pools_fire = false},
+     .pools_fire = false,
+     .output_fires = false},
 };
 
 }  // namespace

@@ -26,6 +26,8 @@ struct ConversionMethod {
   double percentile;  ///< of activations or weighted inputs, used as the largest
   bool direct_input;  ///< feed the image itself at every step; otherwise Poisson spikes
   bool pools_fire;    ///< average pools become stages of neurons with weights 1/n
+  bool output_fires;  ///< the class with the most output spikes wins, not that of the highest
+                      ///< voltage
 };
 std::span<const ConversionMethod> conversion_methods();
 

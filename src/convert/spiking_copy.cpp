@@ -27,7 +27,20 @@ class SpikingStages {
                                                      .norm = {.kind = "none"}}},
                                        .neuron = neuron});
   }
-  void operator()(const Readout& readout) { stages_.emplace_back(readout); }
+  void operator()(const Readout& readout) {
+    if (!options_.output_threshold) {
+      stages_.emplace_back(readout);
+      return;
+    }
+    NeuronSpec neuron = options_.neuron;
+    neuron.threshold = *options_.output_threshold;
+    stages_.emplace_back(Dense{.features = readout.classes * readout.votes,
+                               .norm = readout.norm,
+                               .neuron = neuron,
+                               .bias = readout.bias});
+    stages_.emplace_back(Readout{
+        .classes = readout.classes, .votes = readout.votes, .synapse = SynapseKind::identity});
+  }
   template <typename Other>
   void operator()(Other stage) {
     if constexpr (requires { stage.neuron; }) {
@@ -54,7 +67,7 @@ class SpikingStages {
 };
 
 /// Copies weights, and biases as currents, of every stage that both networks have.
-void fill(const Network& ann, std::span<const float> scales, Network& network) {
+void fill(const Network& ann, std::span<const float> scales, bool scale_readout, Network& network) {
   for (Parameter& parameter : network.parameters()) parameter.value.fill(0.0F);
   for (std::size_t i = 0; i < std::min(ann.stages().size(), scales.size()); ++i) {
     const StagePlan& stage = ann.stages()[i];
@@ -63,7 +76,7 @@ void fill(const Network& ann, std::span<const float> scales, Network& network) {
       if (!weight && parameter.name != stage.name + ".bias") continue;
       const auto source = std::ranges::find(ann.parameters(), parameter.name, &Parameter::name);
       parameter.value = source->value;
-      const float weight_factor = stage.readout ? scales[i] : 1.0F;
+      const float weight_factor = stage.readout && scale_readout ? scales[i] : 1.0F;
       const float factor = weight ? weight_factor : weight_factor / scales[i];
       if (factor == 1.0F) continue;
       for (float& value : parameter.value) value *= factor;
@@ -88,7 +101,7 @@ Network spiking_network(const Network& ann, const SpikingOptions& options,
                                        .steps = options.steps,
                                        .propagation = Propagation::instant,
                                        .stages = stages.take()});
-  fill(ann, scales_of(thresholds, options.input_scale), network);
+  fill(ann, scales_of(thresholds, options.input_scale), options.scale_readout, network);
   return network;
 }
 
@@ -107,7 +120,7 @@ Network weighted_input_probe(const Network& ann, const SpikingOptions& options,
                                        .steps = options.steps,
                                        .propagation = Propagation::instant,
                                        .stages = std::move(probed)});
-  fill(ann, scales_of(thresholds, options.input_scale), network);
+  fill(ann, scales_of(thresholds, options.input_scale), options.scale_readout, network);
   return network;
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "bntt/network.h"
@@ -12,6 +13,10 @@ struct SpikingOptions {
   int64_t steps = 1;
   float input_scale = 1.0F;  ///< s_0: a step's input is, on average, the ANN's divided by it
   bool pools_fire = false;   ///< average pools become stages of neurons, with threshold 1
+  /// The outputs become neurons with this threshold, whose spikes the readout counts; otherwise it
+  /// accumulates their currents.
+  std::optional<float> output_threshold;
+  bool scale_readout = true;  ///< by the scale of the stage before it
 };
 
 /// s_0, s_1, ...: a spike of stage l represents an activation of s_l. Stage l receives currents W
@@ -19,8 +24,8 @@ struct SpikingOptions {
 std::vector<float> scales_of(std::span<const float> thresholds, float input_scale);
 
 /// Turns an ANN without norms into a spiking network with these thresholds. A bias becomes a
-/// constant current b/s_{l−1}; the readout's weights are multiplied by the last scale, so that its
-/// mean voltage approaches the ANN's logits.
+/// constant current b/s_{l−1}; if the readout is scaled, its mean voltage approaches the ANN's
+/// logits.
 Network spiking_network(const Network& ann, const SpikingOptions& options,
                         std::span<const float> thresholds);
 

@@ -64,11 +64,10 @@ std::vector<uint8_t> rate_coding_sheet(const RunConfig& config) {
                    .headings = {"image"},
                    .rows = {}};
   for (const int64_t count : shown_steps(steps)) sheet.headings.push_back(fmt::format("{}", count));
+  std::vector<uint8_t> scratch;
   for (int64_t image = 0; image < data.test.size(); ++image) {
     StripSheet::Row row{.label = class_name(data.test, data.test.labels[image]), .pictures = {}};
-    const std::span<const uint8_t> pixels(data.test.image(image),
-                                          static_cast<std::size_t>(data.test.sample_bytes()));
-    row.pictures.push_back(image_picture(pixels, data.test.shape));
+    row.pictures.push_back(image_picture(data.test.sample(image, scratch), data.test.shape));
     for (const int64_t count : shown_steps(steps)) {
       row.pictures.push_back(sum_picture(*spikes, image, count));
     }

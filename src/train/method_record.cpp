@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <variant>
 
 #include "model/spec_fields.h"
+#include "train/presets.h"
 
 namespace bntt {
 namespace {
@@ -57,17 +59,64 @@ std::string neuron_text(const NeuronSpec& neuron) {
   return text;
 }
 
+/// The settings that make a training an instance of its method.
+std::vector<std::pair<std::string, std::string>> defining_settings(const RunConfig& config) {
+  const auto [norm, neuron] = first_stage(config);
+  return {{"norm", norm},
+          {"neuron", neuron.kind},
+          {"surrogate", std::string(name_of(neuron.surrogate.kind))},
+          {"loss", config.train.loss}};
+}
+
+/// The defining settings in which a run differs from the presets of its [method], in words; empty:
+/// it is as one of them, or no preset has this method.
+std::string changed_settings(const RunConfig& config) {
+  const auto own = defining_settings(config);
+  std::string least;
+  std::size_t fewest = own.size() + 1;
+  for (const std::string& name : preset_names()) {
+    const RunConfig preset = config_from_toml(preset_text(name), name);
+    if (preset.method.name != config.method.name || preset.method.source != config.method.source) {
+      continue;
+    }
+    const auto published = defining_settings(preset);
+    std::string changes;
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      if (own[i] == published[i]) continue;
+      changes += fmt::format("{}{} {} instead of {}", count++ == 0 ? "" : ", ", own[i].first,
+                             own[i].second, published[i].second);
+    }
+    if (count < fewest) {
+      fewest = count;
+      least = changes;
+    }
+  }
+  return least;
+}
+
+/// The name and the source of a method that has no name in the settings.
+MethodRecord kind_of_training(const RunConfig& config) {
+  const auto [norm, neuron] = first_stage(config);
+  if (neuron.kind != "relu" && norm == "bntt") {
+    return {.name = "BNTT", .source = "Kim and Panda 2021"};
+  }
+  const std::string kind = neuron.kind == "relu" ? "ANN" : "surrogate gradient";
+  return {.name = kind + (norm == "none" ? " without norm" : " with norm " + norm)};
+}
+
 }  // namespace
 
 MethodRecord method_of(const RunConfig& config) {
   const auto [norm, neuron] = first_stage(config);
   const bool ann = neuron.kind == "relu";
-  MethodRecord record{.name = config.method.name,
-                      .source = config.method.source,
-                      .settings = config.method.settings};
-  if (record.name.empty()) {
-    record.name = ann ? "ANN" : "surrogate gradient";
-    record.name += norm == "none" ? " without norm" : " with norm " + norm;
+  const std::string changes = config.method.name.empty() ? "" : changed_settings(config);
+  MethodRecord record{.name = config.method.name, .source = config.method.source};
+  if (record.name.empty() || !changes.empty()) record = kind_of_training(config);
+  record.settings = config.method.settings;
+  if (!changes.empty()) {
+    record.settings += fmt::format("{}{} with {}", record.settings.empty() ? "" : "; ",
+                                   config.method.name, changes);
   }
   const int64_t steps = config.network ? config.network->steps : config.model.steps;
   const Propagation propagation =

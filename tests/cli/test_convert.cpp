@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/json.h"
 #include "tiny_runs.h"
 #include "train/config.h"
@@ -30,9 +32,11 @@ class Conversions : public TinyRuns {
   std::string convert(const std::string& from, const std::string& method, const std::string& to,
                       const std::vector<std::string>& more = {}) const {
     std::vector<std::string> arguments = {
-        "convert", path(from), "--method", method, "--steps", "40", "--calibration-images",
-        "16",      "--out",    path(to)};
+        "convert", path(from), "--method", method, "--calibration-images", "16", "--out", path(to)};
     arguments.insert(arguments.end(), more.begin(), more.end());
+    if (std::ranges::count(more, "--steps") == 0) {
+      arguments.insert(arguments.end(), {"--steps", "40"});
+    }
     return succeed(arguments);
   }
   Json eval(const std::string& run, const std::vector<std::string>& more = {}) const {
@@ -134,6 +138,25 @@ TEST_F(Conversions, AreWhereHybridTrainingStarts) {
   const ProcessEnd from_ann = run_bntt(hybrid("new", {"--from", path("ann")}));
   EXPECT_EQ(from_ann.exit_code, 2);
   EXPECT_THAT(from_ann.error, HasSubstr("is not a spiking network"));
+}
+
+// The membranes are kept between windows of steps, and nothing else: the history of 2,500 steps
+// would be a hundred megabytes and more.
+TEST_F(Conversions, MoreStepsNeedNoMoreMemory) {
+  train_ann("ann", {"--epochs", "1"});
+  for (const std::string method : {"rmp", "rueckauer"}) {
+    const auto peak = [&](const std::string& steps) {
+      const std::string run = method + steps;
+      convert("ann", method, run, {"--steps", steps, "--calibration-steps", "10"});
+      const ProcessEnd end =
+          run_bntt({"eval", path(run), "--threads", "1", "--at-steps", "5,10,20"});
+      EXPECT_EQ(end.exit_code, 0) << end.error;
+      return static_cast<double>(end.peak_memory);
+    };
+    const double few = peak("25");
+    EXPECT_GT(few, 1e6) << method;
+    EXPECT_LT(peak("2500"), 1.1 * few + 4e6) << method;
+  }
 }
 
 TEST_F(Conversions, OfOtherNetworksAreRefused) {

@@ -136,7 +136,81 @@ TEST(Convert, CaoClipsMembranesAndLetsPoolsFire) {
     EXPECT_EQ(plan.neuron.threshold, 1.0F) << plan.name;
     EXPECT_EQ(plan.neuron.reset, Reset::hard) << plan.name;
   }
-  EXPECT_THAT(names, ElementsAre("conv1", "pool1", "conv2", "conv3", "pool2", "fc1", "fc2"));
+  EXPECT_THAT(names, ElementsAre("conv1", "pool1", "conv2", "conv3", "pool2", "fc1", "fc2", "fc3"));
+}
+
+// Outputs of 3/4, 1/2 and −1 for a white pixel: with hard resets they fire at every second step, at
+// every second step, and never; with thresholds half as high at every step, at every step, never.
+TEST(Convert, CaoCountsTheSpikesOfTheOutputs) {
+  Network ann(
+      {.input = {1, 1, 1},
+       .steps = 1,
+       .stages = {Dense{.features = 1, .norm = kNoNorm, .neuron = kRelu}, Readout{.classes = 3}}},
+      1);
+  parameter_of(ann, "fc1.weight").value[0] = 1.0F;
+  Buffer<float>& weights = parameter_of(ann, "fc2.weight").value;
+  std::ranges::copy(std::vector<float>{0.75F, 0.5F, -1.0F}, weights.begin());
+  ImageSet pixels;
+  pixels.shape = {1, 1, 1};
+  pixels.classes = 3;
+  pixels.pixels = std::vector<uint8_t>{255};
+  pixels.labels = {0};
+  for (const double scale : {1.0, 0.5}) {
+    const Conversion conversion =
+        convert(ann, kPixels, {pixels, {0, 1}, {}},
+                {.method = "cao", .steps = 8, .threshold_scale = scale}, "run");
+    const StagePlan& output = conversion.network.stages()[1];
+    EXPECT_EQ(output.name, "fc2");
+    EXPECT_EQ(output.neuron.threshold, static_cast<float>(scale));
+    EXPECT_EQ(output.neuron.floor, 0.0F);
+    const float rate = scale == 1.0 ? 0.5F : 1.0F;
+    const Buffer<float> logits =
+        logits_of(conversion.network, EvalLoader(pixels, 1).batch(0), conversion.encoder);
+    EXPECT_THAT(std::vector<float>(logits.begin(), logits.end()), ElementsAre(rate, rate, 0.0F));
+  }
+}
+
+// The voltages of a copied readout are those of the scaled one, divided by the last scale.
+TEST(Convert, AReadoutMayBeCopied) {
+  Network ann = small_ann("none");
+  ConversionOptions options{
+      .method = "rmp", .steps = 40, .calibration_images = 8, .threshold_scale = 0.5};
+  const Conversion scaled = convert(ann, kDirect, splits(), options, "run");
+  options.copy_readout = true;
+  Conversion copied = convert(ann, kDirect, splits(), options, "run");
+  const Batch batch = EvalLoader(images(), {0, 8}, 8).batch(0);
+  const Buffer<float> wanted = logits_of(scaled.network, batch, scaled.encoder);
+  const Buffer<float> found = logits_of(copied.network, batch, copied.encoder);
+  const float scale = scaled.stages.back().scale;
+  for (int64_t i = 0; i < wanted.size(); ++i) {
+    EXPECT_NEAR(found[i] * scale, wanted[i], 1e-4F * scale) << i;
+  }
+  EXPECT_TRUE(std::ranges::equal(parameter_of(copied.network, "fc2.weight").value,
+                                 parameter_of(ann, "fc2.weight").value));
+}
+
+// Activations above the scale are clipped: a neuron fires at most once per step.
+TEST(Convert, RatesAreAtMostOne) {
+  Network ann(
+      {.input = {1, 1, 1},
+       .steps = 1,
+       .stages = {Dense{.features = 1, .norm = kNoNorm, .neuron = kRelu}, Readout{.classes = 4}}},
+      1);
+  parameter_of(ann, "fc1.weight").value[0] = 4.0F;
+  ImageSet pixels;
+  pixels.shape = {1, 1, 1};
+  pixels.classes = 4;
+  pixels.pixels = std::vector<uint8_t>{51, 255};
+  pixels.labels = {0, 1};
+  const Conversion conversion =
+      convert(ann, kPixels, {pixels, {0, 1}, {}},
+              {.method = "rueckauer", .steps = 50, .calibration_images = 1}, "run");
+  EXPECT_FLOAT_EQ(conversion.stages[0].threshold, 0.8F);
+  Activity activity;
+  ChainState state = conversion.network.start(1);
+  const Batch bright = EvalLoader(pixels, {1, 2}, 1).batch(0);
+  conversion.network.advance(encode(bright, 50, conversion.encoder, 1, 0), state, &activity);
+  EXPECT_THAT(activity.spikes[0], Each(1));
 }
 
 TEST(Convert, EveryThresholdIsScaled) {

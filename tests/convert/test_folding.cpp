@@ -132,6 +132,21 @@ TEST(Folding, AnAnnWithoutBiasIsAsLargeAsItsInput) {
   expect_near(doubled, logits_of(ann, some_images(), twice), 1e-6F);
 }
 
+// Scaling a stage's weights and undoing it in the next one changes no logit.
+TEST(Folding, AnAnnWithoutBiasKnowsNoScaleOfItsStages) {
+  Network ann(vgg5({.input = {1, 12, 12},
+                    .classes = 4,
+                    .steps = 1,
+                    .width = 0.1,
+                    .norm = kNoNorm,
+                    .neuron = kRelu}),
+              1);
+  const Buffer<float> before = logits_of(ann, some_images(), kDirect);
+  for (float& weight : parameter_of(ann, "conv2.weight").value) weight *= 3.0F;
+  for (float& weight : parameter_of(ann, "conv3.weight").value) weight /= 3.0F;
+  expect_near(before, logits_of(ann, some_images(), kDirect), 1e-5F);
+}
+
 TEST(Folding, StagesThatNoRuleCoversAreNamed) {
   const auto told = [](const NetworkSpec& spec) {
     return refusal([&] { expect_convertible(Network(spec, 1), "runs/x"); });

@@ -176,6 +176,49 @@ TEST(Dynamics, RatesOfConstantCurrents) {
   }
 }
 
+// ⌊T x/θ⌋ with ge, ⌈T x/θ⌉ − 1 with gt, for every whole current up to θ = 16.
+TEST(Dynamics, SoftResetsRoundTheRateDown) {
+  for (int64_t x = 0; x <= 16; ++x) {
+    for (const int64_t steps : {1, 7, 100}) {
+      const auto spikes = [&](Fire fire) {
+        return spikes_of(
+            dynamics_of({.leak = 1.0F, .threshold = 16.0F, .fire = fire}, Propagation::instant),
+            std::vector<float>(static_cast<std::size_t>(steps), float(x)));
+      };
+      EXPECT_EQ(spikes(Fire::ge), steps * x / 16) << x;
+      if (x > 0) {
+        EXPECT_EQ(spikes(Fire::gt), (steps * x + 15) / 16 - 1) << x;
+      }
+    }
+  }
+}
+
+// Σ x_t = θ N + u_T: a soft reset loses nothing, whatever the currents are.
+TEST(Dynamics, SoftResetsKeepTheCharge) {
+  const Dynamics dynamics =
+      dynamics_of({.leak = 1.0F, .threshold = 8.0F, .fire = Fire::ge}, Propagation::instant);
+  const auto charge = [&](const std::vector<float>& currents) {
+    float carry = 0.0F;
+    int64_t spikes = 0;
+    float sum = 0.0F;
+    for (const float current : currents) {
+      const float v = dynamics.membrane(carry + current);
+      carry = dynamics.carried(v, dynamics.fires(v));
+      spikes += dynamics.fires(v) ? 1 : 0;
+      sum += current;
+    }
+    EXPECT_EQ(sum, 8.0F * static_cast<float>(spikes) + carry);
+    return std::pair(spikes, carry);
+  };
+  std::vector<float> currents;
+  for (int i = 0; i < 200; ++i) currents.push_back(static_cast<float>(i * 37 % 31 - 12));
+  EXPECT_GT(charge(currents).first, 10);
+  // θ five times, then −θ five times: the mean is 0, and yet there are five spikes.
+  currents.assign(5, 8.0F);
+  currents.insert(currents.end(), 5, -8.0F);
+  EXPECT_EQ(charge(currents), std::pair(int64_t{5}, -40.0F));
+}
+
 // The mean current is 0: a floor forgets what would have held the neuron back.
 TEST(Dynamics, FloorForgetsWhatLiesBelowIt) {
   std::vector<float> currents(5, -1.0F);

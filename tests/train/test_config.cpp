@@ -246,6 +246,9 @@ TEST(Config, WrongSettingsAreRefused) {
   EXPECT_EQ(set_complaint("model.width=-1"),
             "--set: model.width is -1, expected a number above 0 and at most 64");
   EXPECT_EQ(set_complaint("=1"), "--set: unknown key ''");
+  EXPECT_EQ(set_complaint("network.steps=4"),
+            "--set: 'network.steps' would have no effect because the settings describe the network "
+            "in [model], did you mean 'model.steps'?");
   EXPECT_EQ(set_complaint("model=1"), "--set: model is 1, expected a table");
   EXPECT_NE(set_complaint("model.width=1\nmodel.steps=3"), "");
   EXPECT_NE(set_complaint("model..width=1"), "");

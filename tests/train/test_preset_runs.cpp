@@ -20,7 +20,7 @@ ImageSet noise(const DatasetInfo& info, int64_t frames, int64_t count, uint32_t 
   ImageSet set{.kind = info.kind,
                .shape = info.shape,
                .frames = info.kind == SampleKind::events ? frames : 1,
-               .classes = info.classes,
+               .classes = info.classes > 0 ? info.classes : 3,  // of a folder set: any number
                .first_id = first_id};
   const uint8_t levels = info.kind == SampleKind::events ? 3 : 255;
   std::vector<uint8_t> pixels;
@@ -29,8 +29,8 @@ ImageSet noise(const DatasetInfo& info, int64_t frames, int64_t count, uint32_t 
     state = state * 1664525U + 1013904223U;
     pixels.push_back(static_cast<uint8_t>((state >> 24) % levels));
   }
-  for (int64_t i = 0; i < count; ++i) set.labels.push_back(i % info.classes);
-  for (int64_t k = 0; k < info.classes; ++k) set.class_names.push_back(std::to_string(k));
+  for (int64_t i = 0; i < count; ++i) set.labels.push_back(i % set.classes);
+  for (int64_t k = 0; k < set.classes; ++k) set.class_names.push_back(std::to_string(k));
   set.pixels = std::move(pixels);
   return set;
 }

@@ -1,17 +1,23 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
+#include <iterator>
 #include <set>
 
+#include "bntt/encoder.h"
 #include "bntt/error.h"
 #include "train/config.h"
+#include "train/method_record.h"
 #include "train/presets.h"
 
 namespace bntt {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::UnorderedElementsAreArray;
 
 RunConfig preset(const std::string& name) {
@@ -59,6 +65,8 @@ Shape shape_of(const std::string& data) {
   if (data == "tiny-imagenet") return {{3, 64, 64}, 200};
   if (data == "dvs-cifar10") return {{2, 42, 42}, 10};
   if (data == "nmnist") return {{2, 34, 34}, 10};
+  if (data == "folder") return {{3, 32, 32}, 4};
+  if (data == "event-folder") return {{2, 34, 34}, 4};
   return {{0, 0, 0}, 0};
 }
 
@@ -71,13 +79,82 @@ TEST(Presets, EachParsesRoundTripsAndPlans) {
   }
 }
 
-TEST(Presets, OfPublishedMethodsNameThem) {
+// The examples of a chain and of branches can be copied as they are.
+TEST(NetworksPage, HasWholeSettingsFiles) {
+  std::ifstream file(std::filesystem::path(BNTT_DOCS) / "networks.md");
+  const std::string page{std::istreambuf_iterator<char>(file), {}};
+  const std::string fence = "```";
+  int examples = 0;
+  for (std::size_t at = page.find(fence + "toml\n"); at != std::string::npos;
+       at = page.find(fence + "toml\n", at + 1)) {
+    const std::size_t begin = page.find('\n', at) + 1;
+    const std::string text = page.substr(begin, page.find(fence, begin) - begin);
+    const RunConfig config = config_from_toml(text, "networks.md");
+    ASSERT_TRUE(config.network.has_value());
+    const Shape shape = shape_of(config.data.name);
+    EXPECT_NO_THROW(network_of(config, shape.input, shape.classes)) << text;
+    ++examples;
+  }
+  EXPECT_EQ(examples, 2);
+}
+
+TEST(Presets, NameTheirMethodAndItsSource) {
   for (const std::string& name : preset_names()) {
-    for (const char* family : {"paper-", "authors-", "ann-", "rathi-", "no-norm-"}) {
-      if (!name.starts_with(family)) continue;
-      EXPECT_FALSE(preset(name).method.name.empty()) << name;
-      EXPECT_FALSE(preset(name).method.source.empty()) << name;
+    const RunConfig config = preset(name);
+    const MethodRecord method = method_of(config);
+    EXPECT_FALSE(method.name.empty()) << name;
+    EXPECT_FALSE(method.source.empty()) << name;
+    EXPECT_THAT(method.settings, HasSubstr(fmt::format("norm {}", config.model.norm))) << name;
+    EXPECT_THAT(method.settings, Not(HasSubstr("instead of"))) << name;
+    if (!config.method.name.empty()) {
+      EXPECT_EQ(method.name, config.method.name);
     }
+  }
+}
+
+// Settings that are changed may make another method of it, whatever the preset says.
+TEST(Presets, AMethodIsWhatItsSettingsMakeIt) {
+  RunConfig config = preset("authors-cifar10");
+  EXPECT_EQ(method_of(config).name, "BNTT");
+  apply_setting(config, "model.width=0.5");
+  EXPECT_EQ(method_of(config).name, "BNTT");
+  apply_setting(config, "model.norm=none");
+  EXPECT_EQ(method_of(config).name, "surrogate gradient without norm");
+  EXPECT_EQ(method_of(config).source, "");
+  EXPECT_THAT(method_of(config).settings, HasSubstr("BNTT with norm none instead of bntt; vgg9"));
+  config = preset("rathi-hybrid-2020-cifar10");
+  apply_setting(config, "model.surrogate=triangle");
+  EXPECT_THAT(method_of(config).settings, HasSubstr("surrogate triangle instead of stdb"));
+}
+
+// Lee's input: a spike where a random number is below |x|, x = (pixel - mean)/0.557 for red.
+TEST(Presets, OfLeeHasThePublishedRates) {
+  for (const char* name : {"lee-cifar10", "no-norm-cifar10"}) {
+    const RunConfig config = preset(name);
+    ASSERT_EQ(config.encoder.kind, EncoderKind::poisson_signed);
+    const EncoderSpec encoder{config.encoder.kind, {config.data.mean, config.data.deviation}};
+    Batch batch{.sample_ids = {1}, .labels = {0}, .shape = {3, 1, 1}, .images = Buffer<float>(3)};
+    batch.images.fill(0.8F);
+    constexpr int64_t kSteps = 20'000;
+    const auto spikes = std::get<SpikeTrain>(encode(batch, kSteps, encoder, 1, 0));
+    const std::vector<float> expected = {(0.8F - 0.4914F) / 0.557F, (0.8F - 0.4822F) / 0.549F,
+                                         (0.8F - 0.4465F) / 0.5534F};
+    for (int64_t c = 0; c < 3; ++c) {
+      double rate = 0.0;
+      for (int64_t step = 0; step < kSteps; ++step) rate += spikes.value(step, 0, 0, 0, c);
+      EXPECT_NEAR(rate / kSteps, expected[static_cast<std::size_t>(c)], 0.02) << name << " " << c;
+    }
+  }
+}
+
+// A converted network must see what its ANN was trained with, and no rate of input spikes
+// saturates.
+TEST(Presets, OfAnnsAndHybridTrainingReadTheSameImages) {
+  for (const char* name :
+       {"ann-cifar10", "ann-bn-cifar10", "ann-cifar100", "rathi-ann-cifar10",
+        "sengupta-ann-cifar10", "rathi-hybrid-cifar10", "rathi-hybrid-2020-cifar10"}) {
+    EXPECT_THAT(preset(name).data.mean, ::testing::Each(0.5F)) << name;
+    EXPECT_THAT(preset(name).data.deviation, ::testing::Each(0.25F)) << name;
   }
 }
 
