@@ -19,10 +19,14 @@ thread_local char last_error[kLongestSentence] = "";
 constexpr std::size_t kFirstOptions = offsetof(bntt_options, user_data) + sizeof(void*);
 constexpr std::size_t kFirstResults = offsetof(bntt_results, spikes) + sizeof(int64_t*);
 
+/// No version will be larger: a size above it comes from a struct that was never initialised.
+constexpr std::size_t kLargestStruct = 4096;
+
 void expect_size(std::size_t size, std::size_t first, const char* name) {
-  if (size >= first) return;
-  throw Error(std::string(name) + ": its size is " + std::to_string(size) + ", expected at least " +
-              std::to_string(first) + ": begin with " + name + "_init");
+  if (size >= first && size <= kLargestStruct) return;
+  throw Error(std::string(name) + ": its size is " + std::to_string(size) + ", expected " +
+              std::to_string(first) + " to " + std::to_string(kLargestStruct) + ": begin with " +
+              name + "_init");
 }
 
 template <typename Struct>

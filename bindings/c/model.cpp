@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <functional>
+#include <limits>
+#include <numeric>
 #include <utility>
 
 #include "bntt/data/picture.h"
@@ -15,9 +17,21 @@ bool reads_events(const Model& model) {
   return model.card().input.encoder.kind == EncoderKind::events;
 }
 
-void expect_count(int64_t count, const char* what) {
-  if (count < 1)
-    throw Error(std::string(what) + ": " + std::to_string(count) + ", expected at least 1");
+/// The number of values in `count` samples.
+int64_t expect_count(int64_t count, int64_t size, const char* what) {
+  int64_t values = 0;
+  if (count < 1 || count > std::numeric_limits<int32_t>::max() ||
+      __builtin_mul_overflow(count, size, &values)) {
+    throw Error(std::string(what) + ": " + std::to_string(count) + ", expected 1 to " +
+                std::to_string(std::numeric_limits<int32_t>::max()));
+  }
+  return values;
+}
+
+std::vector<uint32_t> test_ids(int64_t count, uint32_t first_sample) {
+  std::vector<uint32_t> ids(static_cast<std::size_t>(count));
+  std::iota(ids.begin(), ids.end(), kFirstTestId + first_sample);
+  return ids;
 }
 
 /// Writes the answers that the caller wants.
@@ -83,15 +97,30 @@ Images images_at(const uint8_t* pixels, int64_t images, int64_t height, int64_t 
 Batch counts_at(const Model& model, const uint8_t* counts, int64_t recordings, int64_t frames,
                 uint32_t first_sample) {
   expect_given(counts, "counts");
-  expect_count(recordings, "recordings");
   if (!reads_events(model)) throw Error("predict: the model reads images, not event recordings");
-  Batch batch{.shape = model.network().spec().input, .frames = frames};
-  for (int64_t i = 0; i < recordings; ++i) {
-    batch.sample_ids.push_back(kFirstTestId + first_sample + static_cast<uint32_t>(i));
-  }
-  const int64_t size = recordings * frames * batch.shape.size();
-  batch.counts = Buffer<uint8_t>(size);
+  const MapShape& shape = model.network().spec().input;
+  const int64_t size = expect_count(recordings, frames * shape.size(), "recordings");
+  Batch batch{.sample_ids = test_ids(recordings, first_sample),
+              .shape = shape,
+              .frames = frames,
+              .counts = Buffer<uint8_t>(size)};
   std::copy_n(counts, size, batch.counts.data());
+  return batch;
+}
+
+Batch values_at(const Model& model, const float* values, int64_t images, uint32_t first_sample) {
+  expect_given(values, "values");
+  const MapShape& shape = model.network().spec().input;
+  const int64_t size = expect_count(images, shape.size(), "images");
+  const float* wrong = std::find_if(values, values + size, [](float value) {
+    return !(value >= 0.0F && value <= 1.0F);  // nan, too
+  });
+  if (wrong != values + size) {
+    throw Error("values: hold " + std::to_string(*wrong) + ", expected 0 to 1");
+  }
+  Batch batch{
+      .sample_ids = test_ids(images, first_sample), .shape = shape, .images = Buffer<float>(size)};
+  std::copy_n(values, size, batch.images.data());
   return batch;
 }
 
@@ -155,15 +184,7 @@ int bntt_predict(const bntt_model* model, const uint8_t* pixels, int64_t images,
 int bntt_predict_values(const bntt_model* model, const float* values, int64_t images,
                         const bntt_options* options, bntt_results* results) {
   return bntt::c::predict(model, options, results, [&](const bntt::Model& of, uint32_t first) {
-    expect_given(values, "values");
-    bntt::c::expect_count(images, "images");
-    bntt::Batch batch{.shape = of.network().spec().input};
-    for (int64_t i = 0; i < images; ++i) {
-      batch.sample_ids.push_back(bntt::kFirstTestId + first + static_cast<uint32_t>(i));
-    }
-    batch.images = bntt::Buffer<float>(images * batch.shape.size());
-    std::copy_n(values, batch.images.size(), batch.images.data());
-    return batch;
+    return bntt::c::values_at(of, values, images, first);
   });
 }
 
@@ -179,8 +200,10 @@ int bntt_predict_file(const bntt_model* model, const char* path, const bntt_opti
   return bntt::c::predict(model, options, results, [&](const bntt::Model& of, uint32_t first) {
     expect_given(path, "path");
     if (!bntt::c::reads_events(of)) return of.prepare(bntt::read_picture(path).images(), first);
-    return bntt::frames_of(bntt::read_recording(path), of.network().spec().input,
-                           of.card().input.events);
+    bntt::Batch batch = bntt::frames_of(bntt::read_recording_for(of.card(), path),
+                                        of.network().spec().input, of.card().input.events);
+    batch.sample_ids = {bntt::kFirstTestId + first};
+    return batch;
   });
 }
 }

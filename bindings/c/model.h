@@ -24,4 +24,8 @@ Images images_at(const uint8_t* pixels, int64_t images, int64_t height, int64_t 
 Batch counts_at(const Model& model, const uint8_t* counts, int64_t recordings, int64_t frames,
                 uint32_t first_sample);
 
+/// Images of values in the model's size: [image, y, x, channel]. Throws Error for values outside 0
+/// to 1.
+Batch values_at(const Model& model, const float* values, int64_t images, uint32_t first_sample);
+
 }  // namespace bntt::c

@@ -51,10 +51,11 @@ Batch float_batch(const Model& model, const py::array& images, uint32_t first_sa
         shape_text(images), shape.height, shape.width, shape.channels);
   }
   const auto* values = static_cast<const Float*>(images.data());
-  const auto [low, high] = std::minmax_element(values, values + images.size());
-  if (!(*low >= 0 && *high <= 1)) {
-    fail("images: values from {} to {}, expected floats from 0 to 1, or uint8 from 0 to 255", *low,
-         *high);
+  const auto* wrong = std::find_if(values, values + images.size(), [](Float value) {
+    return !(value >= 0 && value <= 1);  // nan, too
+  });
+  if (wrong != values + images.size()) {
+    fail("images: hold the value {}, expected floats from 0 to 1, or uint8 from 0 to 255", *wrong);
   }
   Batch batch{.sample_ids = test_ids(first_sample, images.shape(0)),
               .shape = shape,
@@ -154,6 +155,11 @@ py::object object_of(const Json& json) {
     default:
       return py::none();
   }
+}
+
+void warn(const std::string& sentence) {
+  const py::gil_scoped_acquire lock;
+  if (PyErr_WarnEx(PyExc_UserWarning, sentence.c_str(), 1) != 0) throw py::error_already_set();
 }
 
 void raise_if_interrupted() {

@@ -43,6 +43,9 @@ Batch batch_of(const Model& model, const py::array& samples, uint32_t first_samp
 /// Lists of numbers as arrays, everything else as plain Python objects.
 py::object object_of(const Json& json);
 
+/// Issues a UserWarning. Acquires the interpreter's lock for this.
+void warn(const std::string& sentence);
+
 /// Throws Python's exception if Ctrl-C was pressed. Acquires the interpreter's lock for this.
 void raise_if_interrupted();
 

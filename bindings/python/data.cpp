@@ -21,13 +21,24 @@ struct Wanted {
   int64_t frames = 0;
 };
 
-/// Shares the memory of the set, which may be a mapped file.
+/// All samples in memory, or in files that are mapped to it.
+SharedBytes bytes_of(const ImageSet& set) {
+  if (set.stored == nullptr) return set.pixels;
+  const auto bytes = static_cast<std::size_t>(set.size() * set.sample_bytes());
+  if (const auto mapped = set.stored->mapped()) return mapped->first(bytes);
+  std::vector<uint8_t> read(bytes);
+  for (int64_t i = 0; i < set.size(); ++i)
+    set.stored->read(i, read.data() + i * set.sample_bytes());
+  return read;
+}
+
+/// Shares the memory of the set, which may be that of mapped files.
 py::array_t<uint8_t> samples_of(const ImageSet& set) {
   Shape shape = {set.size(), set.shape.height, set.shape.width, set.shape.channels};
   if (set.kind == SampleKind::events) shape.insert(shape.begin() + 1, set.frames);
-  auto* owned = new SharedBytes(set.pixels);
+  auto* owned = new SharedBytes(bytes_of(set));
   const py::capsule owner(owned, [](void* memory) { delete static_cast<SharedBytes*>(memory); });
-  py::array_t<uint8_t> array(shape, set.pixels.data(), owner);
+  py::array_t<uint8_t> array(shape, owned->data(), owner);
   array.attr("flags").attr("writeable") = false;
   return array;
 }
@@ -57,7 +68,11 @@ py::tuple dataset(const std::string& name, const Wanted& wanted) {
 }
 
 py::array_t<uint8_t> picture(const std::filesystem::path& file) {
-  const Picture read = read_picture(file);
+  Picture read;
+  {
+    const py::gil_scoped_release release;
+    read = read_picture(file);
+  }
   py::array_t<uint8_t> array(
       {py::ssize_t{1}, py::ssize_t{read.height}, py::ssize_t{read.width}, py::ssize_t{3}});
   std::ranges::copy(read.pixels, array.mutable_data());
@@ -67,8 +82,14 @@ py::array_t<uint8_t> picture(const std::filesystem::path& file) {
 /// The recording as one sample of the model: [1, frame, y, x, polarity].
 py::array_t<uint8_t> recording(const Model& model, const std::filesystem::path& file,
                                const SensorSize& sensor) {
-  Batch batch = frames_of(read_recording_of(model.card().training.data, file, sensor),
-                          model.network().spec().input, model.card().input.events);
+  const FrameOptions& options = model.card().input.events;
+  Batch batch;
+  {
+    const py::gil_scoped_release release;
+    const Recording read = read_recording_for(model.card(), file, sensor);
+    if (const auto cut = cut_text(read, options)) warn(fmt::format("{} {}", file.string(), *cut));
+    batch = frames_of(read, model.network().spec().input, options);
+  }
   const Shape shape = {1, batch.frames, batch.shape.height, batch.shape.width,
                        batch.shape.channels};
   return array_of(std::move(batch.counts), shape);

@@ -142,6 +142,7 @@ Model with_state_dict(const Model& model, const py::dict& state) {
       }
     }
   }
+  const py::gil_scoped_release release;
   network.set_windows(model.network().windows());
   return {std::move(network), model.card()};
 }
@@ -170,8 +171,13 @@ void add_model(py::module_& module) {
       .def("encode",
            [](const Model& model, const py::array& samples, int64_t first_step, int64_t steps,
               uint32_t first_sample) {
-             return object_of_signal(
-                 model.encode(batch_of(model, samples, first_sample), first_step, steps));
+             const Batch batch = batch_of(model, samples, first_sample);
+             Signal signal;
+             {
+               const py::gil_scoped_release release;
+               signal = model.encode(batch, first_step, steps);
+             }
+             return object_of_signal(std::move(signal));
            })
       .def("outputs", &outputs)
       .def("state_dict", &state_dict)

@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "arrays.h"
@@ -67,6 +68,16 @@ class ShowingSession {
     }
     return array_of(std::move(all), {batch_, model_.classes()});
   }
+  /// [sample, y, x, channel]
+  py::array_t<float> membranes(const std::string& stage) const {
+    Buffer<float> voltages = session_.membranes(stage);
+    const auto& stages = model_.network().stages();
+    const MapShape& map = std::ranges::find(stages, stage, &StagePlan::name)->output;
+    if (voltages.size() != batch_ * map.size()) {
+      fail("session: the neurons of '{}' have no voltage that lasts from step to step", stage);
+    }
+    return array_of(std::move(voltages), {batch_, map.height, map.width, map.channels});
+  }
 
  private:
   Model model_;
@@ -85,6 +96,7 @@ void add_session(py::module_& module) {
       .def("advance", &ShowingSession::advance)
       .def("advance_spikes", &ShowingSession::advance_spikes)
       .def("advance_events", &ShowingSession::advance_events)
+      .def("membranes", &ShowingSession::membranes)
       .def_property_readonly("steps_done", &ShowingSession::steps_done)
       .def_property_readonly("done", &ShowingSession::done)
       .def_property_readonly("logits", &ShowingSession::logits)

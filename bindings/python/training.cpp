@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 #include <pybind11/stl/filesystem.h>
 
+#include <algorithm>
 #include <optional>
 
 #include "arrays.h"
@@ -12,8 +13,10 @@
 #include "train/evaluate.h"
 #include "train/model_card.h"
 #include "train/presets.h"
+#include "train/run_lock.h"
 #include "train/run_settings.h"
 #include "train/run_trainer.h"
+#include "train/start_from.h"
 
 namespace bntt::python {
 namespace {
@@ -22,30 +25,52 @@ namespace {
 using Listener = std::function<bool(const py::dict&)>;
 
 struct Settings {
-  std::string text;  ///< TOML; empty: those of the run being resumed
+  std::string text;  ///< TOML; empty: the settings of the run being resumed
   std::string origin;
   std::vector<std::string> changes;  ///< such as train.epochs=3
   std::optional<std::string> data;
 };
 
+bool changes_epochs(const Settings& settings) {
+  return std::ranges::any_of(settings.changes, [](const std::string& change) {
+    return change.starts_with("train.epochs=");
+  });
+}
+
 RunConfig config_of(const Settings& settings, const RunPaths& paths, bool resume) {
+  std::optional<RunConfig> begun;
+  if (resume && std::filesystem::exists(paths.settings())) begun = read_run_settings(paths);
   RunConfig config;
   if (!settings.text.empty()) {
     config = config_from_toml(settings.text, settings.origin);
+  } else if (begun) {
+    config = *begun;
   } else if (resume) {
-    config = read_run_settings(paths);
+    fail("{}: holds no run to resume", paths.directory.string());
   } else {
     fail("train: no settings were given, expected a preset, a file or a dict, or resume=True");
   }
   for (const std::string& change : settings.changes) apply_setting(config, change, "settings");
   if (settings.data) config.data.dir = std::filesystem::absolute(*settings.data).string();
-  return config;
+  return begun ? resumed_settings(paths, *begun, config, changes_epochs(settings)) : config;
 }
 
+/// Warns about recordings that last longer than the network's bins.
 DatasetSplits open_data(const RunConfig& config, DatasetOptions options) {
   options.cache.directory = user_cache_directory();
   options.progress = [](const std::string&, int64_t, int64_t) { raise_if_interrupted(); };
-  return open_dataset(config.data.name, config.data.dir, options);
+  int64_t cut = 0;
+  options.recording = [&](int64_t bins) {
+    if (bins > options.events.frames) ++cut;
+  };
+  DatasetSplits data = open_dataset(config.data.name, config.data.dir, options);
+  if (cut > 0) {
+    warn(
+        fmt::format("{} recordings are longer than the network's {} bins of {} microseconds and "
+                    "are cut off",
+                    cut, options.events.frames, options.events.bin_us));
+  }
+  return data;
 }
 
 /// Passes the events of a training to the listener, holding the interpreter's lock only meanwhile.
@@ -144,15 +169,21 @@ py::dict train(const Settings& settings, const std::filesystem::path& out, bool 
   {
     const py::gil_scoped_release release;
     expect_room_for_run(paths, resume);
+    RunLock lock;
+    if (std::filesystem::is_directory(paths.directory)) lock = RunLock(paths.directory);
     RunConfig config = config_of(settings, paths, resume);
+    if (config.data.bin_us > 0 && !resume) set_steps(config, steps_of_bins(config));
     const DatasetSplits data = open_data(config, dataset_options(config));
     keep_measured_statistics(data, config);
+    if (config.train.from_thresholds && !std::filesystem::exists(paths.settings())) {
+      take_thresholds(config);
+    }
     if (config.train.break_even == BreakEvenSetting(BreakEvenSource::timed)) {
       config.train.break_even = break_even_values(
           machine_break_even(plan_stages(network_of(config, data.train.shape, data.train.classes)),
                              break_even_file(), [] {}));
     }
-    RunTrainer trainer(config, data, paths, resume);
+    RunTrainer trainer(config, data, paths, resume, std::move(lock));
     const TrainHooks hooks = told.hooks();
     end = trainer.run(hooks);
     step = trainer.position().step;

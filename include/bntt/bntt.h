@@ -113,13 +113,15 @@ const char* bntt_model_class_name(const bntt_model* model, int64_t label);
 int bntt_predict(const bntt_model* model, const uint8_t* pixels, int64_t images, int64_t height,
                  int64_t width, int64_t channels, const bntt_options* options,
                  bntt_results* results);
-/* Images of values 0 to 1 in the size of the model: [image, y, x, channel]. */
+/* Images of values 0 to 1 in the size of the model: [image, y, x, channel]. BNTT_ERROR for other
+ * values. */
 int bntt_predict_values(const bntt_model* model, const float* values, int64_t images,
                         const bntt_options* options, bntt_results* results);
 /* Event counts in the size of the model: [recording, frame, y, x, polarity], off before on. */
 int bntt_predict_events(const bntt_model* model, const uint8_t* counts, int64_t recordings,
                         const bntt_options* options, bntt_results* results);
-/* One PNG or JPEG file; for a model of event recordings, one recording that states its sensor. */
+/* One PNG or JPEG file; for a model of event recordings, one recording. A recording that does not
+ * state its sensor has that of the model's training. */
 int bntt_predict_file(const bntt_model* model, const char* path, const bntt_options* options,
                       bntt_results* results);
 

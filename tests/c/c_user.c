@@ -1,6 +1,7 @@
 /* Uses the C interface as a C99 program would, and complains where it is not as promised:
  *   c_user images MODEL PIXELS LOGITS PICTURE    8x8 grey images, and the first one as a file
- *   c_user events MODEL COUNTS LOGITS            recordings of the model's size
+ *   c_user events MODEL COUNTS LOGITS RECORDING  recordings of the model's size, and the first one
+ *                                                as a file
  * Files hold bytes and floats as in memory. */
 #define _POSIX_C_SOURCE 200809L
 #include <bntt/bntt.h>
@@ -68,6 +69,7 @@ static void check_refusals(void) {
   EXPECT(bntt_model_load(NULL, &model) == BNTT_ERROR);
   EXPECT(bntt_options_init(&options, 3) == BNTT_ERROR);
   EXPECT(bntt_options_init(NULL, sizeof options) == BNTT_ERROR);
+  EXPECT(bntt_options_init(&options, (size_t)-1) == BNTT_ERROR); /* never initialised */
   EXPECT(bntt_options_init(&later.known, sizeof later) == BNTT_OK);
   EXPECT(later.newer == 0 && later.known.size == sizeof later);
   bntt_model_free(NULL);
@@ -112,6 +114,12 @@ static void check_predictions(const struct samples* samples) {
   EXPECT(memcmp(logits, samples->logits, logit_bytes(samples)) == 0);
   EXPECT(spikes[0] > 0);
 
+  values[kPixels / 2] = NAN;
+  EXPECT(bntt_predict_values(model, values, 1, &options, &results) == BNTT_ERROR);
+  EXPECT(strstr(bntt_last_error(), "expected 0 to 1") != NULL);
+  values[kPixels / 2] = 0.5F;
+  EXPECT(bntt_predict_values(model, values, INT64_MAX, &options, &results) == BNTT_ERROR);
+
   options.exit_confidence = 0.0;
   EXPECT(bntt_predict_values(model, values, samples->count, &options, &results) == BNTT_OK);
   EXPECT(steps[0] == 1);
@@ -145,15 +153,15 @@ static void check_predictions(const struct samples* samples) {
   free(logits), free(probabilities), free(labels), free(steps), free(spikes), free(values);
 }
 
-static void check_file(const struct samples* samples, const char* picture) {
+static void check_file(const struct samples* samples, const char* file) {
   float* logits = malloc(logit_bytes(samples));
   bntt_results results;
   bntt_results_init(&results, sizeof results);
   results.logits = logits;
-  EXPECT(bntt_predict_file(samples->model, picture, NULL, &results) == BNTT_OK);
+  EXPECT(bntt_predict_file(samples->model, file, NULL, &results) == BNTT_OK);
   EXPECT(memcmp(logits, samples->logits,
                 (size_t)bntt_model_classes(samples->model) * sizeof *logits) == 0);
-  EXPECT(bntt_predict_file(samples->model, "none.png", NULL, &results) == BNTT_ERROR);
+  EXPECT(bntt_predict_file(samples->model, "no/such/file", NULL, &results) == BNTT_ERROR);
   free(logits);
 }
 
@@ -201,7 +209,7 @@ static void check_threads(struct samples* samples) {
   for (int i = 0; i < 2; ++i) pthread_join(threads[i], NULL);
 }
 
-static void check_events(const struct samples* samples) {
+static void check_events(const struct samples* samples, const char* recording) {
   const bntt_model* model = samples->model;
   const int64_t frame =
       bntt_model_channels(model) * bntt_model_height(model) * bntt_model_width(model);
@@ -214,6 +222,8 @@ static void check_events(const struct samples* samples) {
   EXPECT(bntt_predict_events(model, samples->bytes, samples->count, NULL, &results) == BNTT_OK);
   EXPECT(memcmp(logits, samples->logits, logit_bytes(samples)) == 0);
   EXPECT(bntt_predict(model, samples->bytes, 1, 8, 8, 1, NULL, &results) == BNTT_ERROR);
+  EXPECT(bntt_predict_events(model, samples->bytes, INT64_MAX, NULL, &results) == BNTT_ERROR);
+  check_file(samples, recording);
 
   EXPECT(bntt_session_create(model, 1, NULL, &session) == BNTT_OK);
   for (int64_t step = 0; step < bntt_model_steps(model); ++step) {
@@ -233,7 +243,7 @@ int main(int argc, char** argv) {
   void* inputs = NULL;
   void* logits = NULL;
   size_t ignored = 0;
-  if (argc < 5) return 2;
+  if (argc < 6) return 2;
   check_refusals();
   if (bntt_model_load(argv[2], &model) != BNTT_OK) {
     fprintf(stderr, "%s\n", bntt_last_error());
@@ -250,7 +260,7 @@ int main(int argc, char** argv) {
   samples.logits = logits;
   samples.count = (int64_t)(bytes / sample);
   if (strcmp(argv[1], "events") == 0) {
-    check_events(&samples);
+    check_events(&samples, argv[5]);
   } else {
     check_predictions(&samples);
     check_file(&samples, argv[5]);

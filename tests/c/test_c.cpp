@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "bntt/data/recording.h"
 #include "bntt/model.h"
 #include "bntt/zoo.h"
 #include "model/model_file.h"
@@ -71,16 +72,31 @@ TEST_F(CInterface, TakesEventsFrameByFrame) {
   constexpr int64_t kSteps = 4;
   const MapShape shape{2, 8, 8};
   Network network(vgg5({.input = shape, .steps = kSteps, .width = 0.05}), 1);
+  const FrameOptions frames{.frames = kSteps};
+  // The sensor is known from the training alone: .bin files do not state theirs.
   write_model(network,
-              {.input = {.encoder = {EncoderKind::events, {}}, .events = {.frames = kSteps}}});
+              {.input = {.encoder = {EncoderKind::events, {}}, .events = frames},
+               .training = {.data = "event-folder",
+                            .settings = "[data]\nsensor_width = 16\nsensor_height = 20\n"}});
   Batch batch{.shape = shape, .frames = kSteps};
   for (uint32_t i = 0; i < kSamples; ++i) batch.sample_ids.push_back(kFirstTestId + i);
-  const Bytes counts = bytes(kSamples * kSteps * shape.size(), 3);
+  Bytes events;
+  for (int k = 0; k < 60; ++k) {
+    const int time_us = 900 * k;
+    const int on_and_time = (k % 3 == 0 ? 0x80 : 0) | time_us >> 16;
+    for (const int byte : {k * 7 % 16, k % 20, on_and_time, time_us >> 8, time_us}) {
+      events.push_back(static_cast<uint8_t>(byte & 0xFF));
+    }
+  }
+  directory_.write("first.bin", events);
+  Bytes counts = bytes(kSamples * kSteps * shape.size(), 3);
+  std::ranges::copy(frames_of(read_recording(path("first.bin"), {16, 20}), shape, frames).counts,
+                    counts.begin());
   directory_.write("counts", counts);
   batch.counts = Buffer<uint8_t>(std::ssize(counts));
   std::ranges::copy(counts, batch.counts.data());
   write_logits(Model::load(path("model.safetensors")).predict(batch));
-  use({"events", path("model.safetensors"), path("counts"), path("logits")});
+  use({"events", path("model.safetensors"), path("counts"), path("logits"), path("first.bin")});
 }
 
 // The version script: nothing but bntt_... is to be seen.
@@ -97,6 +113,12 @@ TEST(CLibrary, ShowsItsOwnNamesAlone) {
     ++functions;
   }
   EXPECT_EQ(functions, 27);
+}
+
+TEST(CLibrary, HasTheNameThatProgramsLoad) {
+  const ProcessEnd end = run_bntt({"-p", BNTT_LIBRARY}, {.program = "/usr/bin/objdump"});
+  ASSERT_EQ(end.exit_code, 0) << end.error;
+  EXPECT_THAT(end.out, ::testing::ContainsRegex("SONAME +libbntt_c[.]so[.]1\n"));
 }
 
 }  // namespace

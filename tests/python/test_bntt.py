@@ -85,6 +85,21 @@ class Answers(unittest.TestCase):
         with self.assertRaisesRegex(bntt.Error, "all 3 steps are taken"):
             session.advance()
 
+    def test_come_with_the_voltages_that_lead_to_them(self):
+        session = self.model.session(tiny.TEST)
+        session.show(self.images)
+        fired = self.model.outputs(self.images)["conv1"].dense()
+        spec = self.model.network["stages"][0]["neuron"]
+        for step in range(3):
+            session.advance()
+            voltages = session.membranes("conv1")
+            self.assertEqual(voltages.shape, fired[step].shape)
+            self.assertLessEqual(voltages[fired[step] == 0].max(), spec["threshold"])
+        readout = session.membranes("fc2")
+        numpy.testing.assert_array_equal(readout[:, 0, 0] / numpy.float32(3), session.logits)
+        with self.assertRaisesRegex(bntt.Error, "no stage is called 'conv9', expected one of conv1"):
+            session.membranes("conv9")
+
     def test_are_the_same_in_two_threads(self):
         whole = self.model.predict(self.images)
         wrong = []
@@ -127,6 +142,9 @@ class Refusals(unittest.TestCase):
         self.refused(images.astype(numpy.int32), "dtype int32, expected uint8")
         self.refused(images.astype(numpy.float32), "expected floats from 0 to 1")
         self.refused(numpy.full((1, 12, 12, 1), numpy.nan, numpy.float32), "expected floats from 0 to 1")
+        one_nan = numpy.full((1, 12, 12, 1), 0.5)
+        one_nan[0, 6, 6] = numpy.nan
+        self.refused(one_nan, "hold the value nan, expected floats from 0 to 1")
         self.refused(images[:, :6].astype(numpy.float32) / 255, "only images of uint8 are brought")
         self.refused(images[:0], "at least one")
         self.refused(None, "expected an array of numbers")
@@ -199,6 +217,19 @@ class Training(unittest.TestCase):
             whole = pathlib.Path("runs/whole", name).read_bytes()
             self.assertEqual(pathlib.Path("runs/parts", name).read_bytes(), whole, name)
 
+    def test_keeps_its_settings_when_it_goes_on(self):
+        bntt.train(tiny.SETTINGS, "runs/begun", progress=False)
+        other = {**tiny.SETTINGS, "train": {"epochs": 3, "batch": 6, "learning_rate": 0.123}}
+        with self.assertRaisesRegex(bntt.Error, "keeps its settings, but train.learning_rate"):
+            bntt.train(other, "runs/begun", resume=True, progress=False)
+        with self.assertRaisesRegex(bntt.Error, "runs/nothing: holds no run to resume"):
+            bntt.train(out="runs/nothing", resume=True, progress=False)
+        longer = bntt.train({"train": {"epochs": 4}}, "runs/begun", resume=True, progress=False)
+        self.assertEqual((longer["finished"], longer["step"]), (True, 24))
+        self.assertIn("epochs = 4", pathlib.Path("runs/begun/run.toml").read_text())
+        started = bntt.train(tiny.SETTINGS, "runs/started", resume=True, progress=False)
+        self.assertTrue(started["finished"])
+
     def test_shows_its_progress(self):
         text = io.StringIO()
         with redirect_stdout(text):
@@ -264,6 +295,23 @@ class Recordings(unittest.TestCase):
             session.advance_events(counts[:, frame])
         numpy.testing.assert_array_equal(session.logits, details.logits)
         self.assertEqual(bntt.dataset("nmnist", "events", frames=4).samples.shape, (20, 4, 34, 34, 2))
+
+
+    def test_are_cut_into_bins_of_fixed_length(self):
+        tiny.write_recordings("bins")
+        settings = {"preset": "nmnist", "model": {"width": 0.02, "norm": "bn"}, "train": {"epochs": 1, "batch": 4},
+                    "data": {"bin_us": 12500}}
+        bntt.train(settings, "runs/bins", data="bins", progress=False)
+        model = bntt.load("runs/bins")
+        self.assertEqual(model.steps, 8)
+        self.assertEqual(model.recording("bins/Test/3/0.bin").shape, (1, 8, 34, 34, 2))
+        late = bytes([1, 1, 0x80 | 200000 >> 16, 200000 >> 8 & 0xFF, 200000 & 0xFF])
+        long = pathlib.Path("bins/Test/3/0.bin").read_bytes() + late
+        pathlib.Path("bins/Test/3/long.bin").write_bytes(long)
+        with self.assertWarnsRegex(UserWarning, "long.bin lasts 17 bins of 12500 microseconds and is cut to"):
+            model.recording("bins/Test/3/long.bin")
+        with self.assertWarnsRegex(UserWarning, "1 recordings are longer than the network's 8 bins"):
+            bntt.evaluate("runs/bins", data="bins")
 
 
 class Stubs(unittest.TestCase):

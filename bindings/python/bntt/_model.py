@@ -128,7 +128,8 @@ class Model:
     def recording(self, file: Path, *, sensor: "tuple[int, int]" = (0, 0)) -> numpy.ndarray:
         """Read an event recording as one sample of this model: uint8 [1, frame, y, x, polarity].
 
-        `sensor` (width, height) is needed for files that do not contain it.
+        `sensor` (width, height) is needed only for files that do not contain it, if the training did not know it
+        either.
         """
         return _bntt.recording(self._compiled, os.fspath(file), *sensor)
 
@@ -195,6 +196,17 @@ class Session:
     def advance_spikes(self, spikes: _bntt.Spikes) -> None:
         """Run as many steps as these input spikes have."""
         self._compiled.advance_spikes(spikes)
+
+    def membranes(self, layer: str) -> numpy.ndarray:
+        """The voltages of a layer's neurons after the last step and its resets: [sample, y, x, channel].
+
+        >>> session = bntt.load("runs/demo").session(batch=4)
+        >>> session.show(images)
+        >>> session.advance()
+        >>> session.membranes("conv1").shape
+        (4, 12, 12, 3)
+        """
+        return self._compiled.membranes(layer)
 
     @property
     def steps_done(self) -> int:

@@ -48,8 +48,12 @@ def _toml(value: Any) -> str:
     raise _bntt.Error(f"settings: {value!r} is {type(value).__name__}, which no setting takes")
 
 
-def _settings(config: Union[str, Path, Mapping[str, Any], None]) -> "tuple[str, str, list[str]]":
-    """The text of the settings, its origin, and changes to it."""
+def _changes(sections: "Mapping[str, Mapping[str, Any]]") -> "list[str]":
+    return [f"{section}.{key}={_toml(value)}" for section, keys in sections.items() for key, value in keys.items()]
+
+
+def _settings(config: Union[str, Path, Mapping[str, Any], None], begun: bool) -> "tuple[str, str, list[str]]":
+    """The text of the settings (empty: those of the run being resumed), its origin, and changes to it."""
     if config is None:
         return "", "settings", []
     if isinstance(config, Mapping):
@@ -59,9 +63,9 @@ def _settings(config: Union[str, Path, Mapping[str, Any], None]) -> "tuple[str, 
             if not isinstance(section, Mapping):
                 raise _bntt.Error(f"settings: '{name}' is {type(section).__name__}, expected a dict of settings")
         if base is not None:
-            return preset(base), f"preset {base}", [f"{section}.{key}={_toml(value)}"
-                                                    for section, keys in sections.items()
-                                                    for key, value in keys.items()]
+            return preset(base), f"preset {base}", _changes(sections)
+        if begun:
+            return "", "settings", _changes(sections)
         lines = []
         for section, keys in sections.items():
             lines.append(f"[{section}]")
@@ -99,7 +103,8 @@ def train(config: Union[str, Path, Mapping[str, Any], None] = None, out: Path = 
 
     `config` is a preset's name, a .toml file, or a dict of sections such as {"preset": "demo-fashion-mnist", "train":
     {"epochs": 1}}; without a preset, missing settings have their defaults. With `resume` the run continues where it
-    stopped; its settings need not be given again.
+    stopped; its settings need not be given again, and only the epochs may change: {"train": {"epochs": 20}} trains
+    longer.
 
     Each callback gets dicts: {"kind": "step", "epoch", "epochs", "step", "steps", "loss", "accuracy",
     "learning_rate"}, {"kind": "epoch", "epoch", "loss", "accuracy", "validation_accuracy", ...} and {"kind":
@@ -117,7 +122,8 @@ def train(config: Union[str, Path, Mapping[str, Any], None] = None, out: Path = 
         raise _bntt.Error("train: no directory for the run was given, expected out=...")
     listeners = [_Progress()] if progress else []
     listeners.extend(callbacks)
-    text, origin, changes = _settings(config)
+    begun = resume and os.path.exists(os.path.join(os.fspath(out), "run.toml"))
+    text, origin, changes = _settings(config, begun)
 
     def tell(event: "dict[str, Any]") -> bool:
         answers = [listener(event) for listener in listeners]
