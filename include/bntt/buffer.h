@@ -21,8 +21,8 @@ BNTT_API void* allocate_buffer(std::size_t bytes);
 BNTT_API std::size_t buffer_bytes(int64_t count, std::size_t bytes_each);
 BNTT_API void free_buffer(void* memory, std::size_t bytes) noexcept;
 
-/// Plain numbers on a cache-line boundary, so that SIMD loads never split a line.
-/// Contents are initially undefined; `zeros` and `fill` define them. Indices are not checked.
+/// Plain numbers on a cache-line boundary. Initially undefined; `zeros` and `fill` define them.
+/// Indices are not checked. Threads may share a buffer as they may a std::vector.
 template <typename T>
 class Buffer {
   static_assert(std::is_trivially_copyable_v<T>);

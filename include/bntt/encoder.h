@@ -25,7 +25,7 @@ constexpr auto enum_names(EncoderKind) {
                     std::pair{EncoderKind::direct, "direct"},
                     std::pair{EncoderKind::events, "events"}};
 }
-/// Throws Error for a value that is not one of the kinds.
+/// Throws Error for a value that is not one of the kinds. Thread-safe, as all functions here are.
 BNTT_API std::string_view encoder_name(EncoderKind kind);
 /// Throws Error for an unknown name. `origin` starts its sentence: the key or option that the name
 /// comes from.

@@ -134,7 +134,7 @@ struct ParameterDeclaration;
 struct StatisticDeclaration;
 struct StageNumbers;
 
-/// The whole network, forward and backward, over windows of steps.
+/// A network, forward and backward. Threads may share its const members, not forward or backward.
 class BNTT_API Network {
  public:
   /// Throws Error for a spec that does not describe a network. Parameters start with their declared
@@ -164,7 +164,7 @@ class BNTT_API Network {
 
   /// Of each branch, stage by stage, the scale of every output channel where weights are int8:
   /// weight = scale · q, with a whole q from −127 to 127. None: they are any floats. Spikes then
-  /// add up integers, exactly; real values meet the weights as floats.
+  /// add up integers, exactly; real values are multiplied by the weights as floats.
   const std::vector<std::vector<float>>& weight_scales() const { return weight_scales_; }
   /// Throws Error unless there is an entry per branch, which is empty or has a positive scale for
   /// every output channel, and all weights are such products. Scales mean that the network is not
@@ -183,7 +183,7 @@ class BNTT_API Network {
   /// steps off in a branch that does not have can_switch_steps().
   void set_windows(LearnedWindows windows);
   /// The windows that inference uses if it is given `others`: a stage rests where those say so, and
-  /// where all of its branches are switched off. Empty: every stage always works.
+  /// where all of its branches are off. Empty: always works. Throws Error for a different shape.
   StepWindows stage_windows(const StepWindows& others = {}) const;
 
   // The next four throw Error for a stage or branch that does not exist.

@@ -79,9 +79,9 @@ struct StepAffineGradient {
 };
 
 /// A norm is a choice of statistics (which samples share a mean and a deviation) and of an affine
-/// map (how gain and shift of a step are computed from the parameters). It handles steps
-/// [first_step, first_step + split.steps) of the run. `parameters` and `statistics` are its own, in
-/// the order in which it declares them.
+/// map (how gain and shift of a step follow from the parameters). It handles steps [first_step,
+/// first_step + split.steps) of the run. `parameters` and `statistics` are its own, in the order in
+/// which it declares them. Several threads may call its const members, so it keeps no state.
 class BNTT_API Norm {
  public:
   Norm(NormSpec spec, const NormPlace& place) : spec_(std::move(spec)), place_(place) {}

@@ -10,7 +10,7 @@
 namespace bntt {
 
 /// Labelled training samples from any source: derive from this class to read them from a file, a
-/// camera or a generator, and to augment them.
+/// camera or a generator, and to augment them. A trainer uses them from one thread only.
 class BNTT_API Samples {
  public:
   virtual ~Samples() = default;

@@ -17,7 +17,7 @@ inline constexpr int64_t kSpikesPerWord = 64;
 /// Spikes of a whole map over some steps, as bit planes packed along channels: bit c % 64 of word c
 /// / 64. A value is the sum over planes of plane weight x bit: {1} for hidden spikes, {+1, -1} for
 /// signed input, {1, 2, 4, ...} for event counts. Bits past the last channel must be zero;
-/// check_signal verifies it.
+/// check_signal verifies it. Threads may share one as they may a std::vector.
 class BNTT_API SpikeTrain {
  public:
   SpikeTrain() = default;

@@ -86,16 +86,6 @@ Prediction prediction_of(std::span<const float> logits, int64_t steps) {
           .steps = steps};
 }
 
-/// The largest probability of the softmax of scale · logits.
-double confidence_of(std::span<const float> logits, float scale) {
-  const float largest = *std::ranges::max_element(logits);
-  double sum = 0.0;
-  for (const float logit : logits) {
-    sum += std::exp(static_cast<double>(scale) * (logit - largest));
-  }
-  return 1.0 / sum;
-}
-
 int64_t all_spikes(const Activity& activity) {
   int64_t spikes = 0;
   for (const auto& stage : activity.spikes) {
@@ -255,9 +245,7 @@ Prediction Model::predict_one(const Batch& sample, int64_t steps, const PredictO
     while (state.steps_done < steps && confidence < *options.exit_confidence) {
       if (!input || !constant) input = encode(sample, state.steps_done, 1);
       network().advance(*input, state, advance);
-      const auto taken = static_cast<float>(idle + state.steps_done);
-      confidence =
-          confidence_of(network().logits(state).span(), static_cast<float>(spec.steps) / taken);
+      confidence = exit_confidence(network().logits(state).span(), spec, idle + state.steps_done);
     }
   } else {
     advance_until(sample, steps, advance, state);

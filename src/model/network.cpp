@@ -200,6 +200,10 @@ StageNumbers Network::numbers(std::size_t stage, const PreparedNetwork& prepared
 
 Trace Network::forward(Signal input, NormMode mode, Keep keep, const DropoutDraws* dropout) {
   if (mode == NormMode::batch) expect_trainable("no batch statistics");
+  if (precision_ != Precision::fp32 && precision_ != Precision::mixed &&
+      precision_ != Precision::bf16) {
+    fail("network: precision is the number {}, which has no meaning", static_cast<int>(precision_));
+  }
   check_window(input, active_steps(spec_));
   if (signal_steps(input) != active_steps(spec_)) {
     fail("network: input has {} steps, but forward takes all {} at once", signal_steps(input),
@@ -479,6 +483,7 @@ Buffer<float> Network::logits(const ChainState& state) const {
 
 // Between steps a state holds membranes that have already leaked, c = λ v.
 Buffer<float> Network::membranes(const ChainState& state, std::size_t stage) const {
+  check_state(state);
   if (stage >= stages_.size()) {
     fail("network: stage {} is out of range, expected 0 to {}", stage, stages_.size() - 1);
   }

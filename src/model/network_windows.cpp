@@ -33,6 +33,7 @@ void Network::set_windows(LearnedWindows windows) {
 }
 
 StepWindows Network::stage_windows(const StepWindows& others) const {
+  check_options({.windows = &others});
   if (windows_.empty()) return others;
   StepWindows result = others;
   if (result.empty()) {

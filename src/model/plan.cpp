@@ -8,6 +8,7 @@
 #include "bntt/network_spec.h"
 #include "bntt/norm.h"
 #include "layers/neurons/neurons.h"
+#include "model/spec_fields.h"
 #include "model/spec_limits.h"
 
 namespace bntt {
@@ -45,6 +46,14 @@ void check_fraction(const std::string& where, const char* what, float value) {
   }
 }
 
+template <NamedEnum Enum>
+void check_enum(const std::string& where, const char* what, Enum value) {
+  for (const auto& [known, name] : enum_names(value)) {
+    if (known == value) return;
+  }
+  fail("{}: {} is the number {}, which has no meaning", where, what, static_cast<int>(value));
+}
+
 void check_norm(const std::string& where, const NormSpec& norm) {
   check_positive(where, "norm epsilon", norm.epsilon);
   check_fraction(where, "norm momentum", norm.momentum);
@@ -58,6 +67,9 @@ void check_neuron(const std::string& where, const NeuronSpec& neuron) {
   if (!(neuron.dropout >= 0.0F && neuron.dropout < 1.0F)) {
     fail("{}: dropout is {}, expected a number of at least 0 and below 1", where, neuron.dropout);
   }
+  check_enum(where, "fire", neuron.fire);
+  check_enum(where, "reset", neuron.reset);
+  check_enum(where, "surrogate", neuron.surrogate.kind);
   if (neuron.kind == "relu" || neuron.kind == "none") return;
   if (neuron.kind != "if" && neuron.kind != "lee-if") check_fraction(where, "leak", neuron.leak);
   if (!(neuron.neunorm_decay >= 0.0F && neuron.neunorm_decay < 1.0F)) {
@@ -248,6 +260,8 @@ class Planner {
     branch.norm = spec.norm;
     branch.bias = spec.synapse.bias;
     branch.synapse = spec.synapse.kind;
+    check_enum(branch.name, "synapse", spec.synapse.kind);
+    check_enum(branch.name, "pool", spec.pool.kind);
     check_norm(branch.name, spec.norm);
     find_sources(spec, branch);
     apply_pools(spec, branch);
@@ -476,6 +490,8 @@ void check_connections(const NetworkSpec& spec, const std::vector<StagePlan>& pl
 std::vector<StagePlan> plan_stages(const NetworkSpec& spec) {
   check_count("steps", spec.steps, kMaxSteps);
   check_input(spec.input);
+  check_enum("network", "propagation", spec.propagation);
+  check_enum("network", "init", spec.init);
   check_order(spec);
   Planner planner(spec);
   for (const StageSpec& stage : spec.stages) std::visit(planner, stage);

@@ -1,6 +1,7 @@
 #include "model/stopping.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/fail.h"
 
@@ -27,6 +28,16 @@ float stopped_logit_scale(const NetworkSpec& spec, int64_t steps) {
   const auto& readout = readout_of(spec);
   return readout.divide_by_steps ? static_cast<float>(spec.steps) / static_cast<float>(steps)
                                  : 1.0F;
+}
+
+double exit_confidence(std::span<const float> logits, const NetworkSpec& spec, int64_t steps) {
+  const float scale = static_cast<float>(spec.steps) / static_cast<float>(steps);
+  const float largest = *std::ranges::max_element(logits);
+  double sum = 0.0;
+  for (const float logit : logits) {
+    sum += std::exp(static_cast<double>(scale) * (logit - largest));
+  }
+  return 1.0 / sum;
 }
 
 }  // namespace bntt

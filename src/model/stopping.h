@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 
 #include "bntt/network.h"
 
@@ -13,6 +14,10 @@ int64_t active_steps_until(const NetworkSpec& spec, int64_t steps);
 /// The factor for the logits of a run that was stopped after `steps` steps: the spec divides by all
 /// steps, a shorter run by its own.
 float stopped_logit_scale(const NetworkSpec& spec, int64_t steps);
+
+/// What PredictOptions::exit_confidence is compared with after `steps` steps: the largest
+/// probability of the softmax of the voltage divided by these steps, on the scale of a whole run.
+double exit_confidence(std::span<const float> logits, const NetworkSpec& spec, int64_t steps);
 
 /// Long runs are computed in windows of at most this many steps. Only the state is kept from window
 /// to window, so that memory does not grow with the number of steps.

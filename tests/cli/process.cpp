@@ -1,7 +1,6 @@
 #include "process.h"
 
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -98,16 +97,17 @@ void Process::send(int signal) const { kill(child_, signal); }
 
 bool Process::running() {
   int status = 0;
-  if (!status_ && waitpid(child_, &status, WNOHANG) == child_) status_ = status;
+  if (!status_ && wait4(child_, &status, WNOHANG, &usage_) == child_) status_ = status;
   return !status_;
 }
 
 ProcessEnd Process::wait() {
   int status = 0;
-  if (!status_ && waitpid(child_, &status, 0) == child_) status_ = status;
+  if (!status_ && wait4(child_, &status, 0, &usage_) == child_) status_ = status;
   const int ended = status_.value();
   return {.exit_code = WIFEXITED(ended) ? WEXITSTATUS(ended) : -1,
           .signal = WIFSIGNALED(ended) ? WTERMSIG(ended) : 0,
+          .peak_memory = 1024 * static_cast<int64_t>(usage_.ru_maxrss),
           .out = contents(out_),
           .error = contents(error_)};
 }

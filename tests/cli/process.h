@@ -1,5 +1,6 @@
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <filesystem>
@@ -22,6 +23,7 @@ struct ProcessOptions {
 struct ProcessEnd {
   int exit_code = -1;  ///< -1: ended by `signal`
   int signal = 0;
+  int64_t peak_memory = 0;  ///< bytes
   std::string out;
   std::string error;
 };
@@ -44,6 +46,7 @@ class Process {
   int error_ = -1;
   pid_t child_ = -1;
   std::optional<int> status_;
+  rusage usage_ = {};
 };
 
 ProcessEnd run_bntt(const std::vector<std::string>& arguments, const ProcessOptions& options = {});

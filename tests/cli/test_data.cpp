@@ -186,8 +186,7 @@ TEST_F(DataCommand, CheckListsFindingsAndEndsWithTwo) {
   EXPECT_EQ(end.out,
             path("test.bin") + ": cannot be opened: No such file or directory\n" +
                 path("train.bin") + ": cannot be opened: No such file or directory\n" +
-                "cifar100: 2 findings: 0 training and 0 test samples in 0 files, 0.0 MB, 0 with a "
-                "known checksum\n");
+                "cifar100: 2 problems: 0 training and 0 test samples in 0 files, 0.0 MB\n");
   const ProcessEnd json =
       run_bntt({"data", "check", "cifar100", directory_.path().string(), "--json"});
   EXPECT_EQ(json.exit_code, 2);
@@ -241,11 +240,10 @@ TEST_F(DataCommand, CheckAndShowTakeTheSensorOfOwnRecordings) {
   const std::vector<std::string> check = {"data", "check", "event-folder", place};
   const std::vector<std::string> show = {"data", "show", "event-folder", place, "--out", out};
   EXPECT_EQ(run(check, sensor).out,
-            "event-folder: whole: 2 training and 2 test samples in 4 files, 0.0 MB, 0 with a known "
-            "checksum\n");
+            "event-folder: complete: 2 training and 2 test samples in 4 files, 0.0 MB\n");
   const ProcessEnd unknown = run(check, {});
   EXPECT_EQ(unknown.exit_code, 2);
-  EXPECT_THAT(unknown.out, HasSubstr("event-folder: 4 findings"));
+  EXPECT_THAT(unknown.out, HasSubstr("event-folder: 4 problems"));
   EXPECT_THAT(unknown.out, HasSubstr("left/1.bin: does not say how large its sensor is"));
   EXPECT_EQ(run(show, sensor).out, out + ": 2 samples\n");
   EXPECT_EQ(text_of(out).substr(0, 8), "\x89PNG\r\n\x1a\n");

@@ -182,6 +182,9 @@ TEST_F(Predict, ReplaysARecordingAtItsOwnSpeed) {
   const std::string stopped =
       succeed({"predict", path("run"), "--events", sample, "--live", "--exit-confidence", "0"});
   EXPECT_THAT(stopped, HasSubstr("after 1 of 4 steps"));
+  const std::string half =
+      succeed({"predict", path("run"), "--events", sample, "--live", "--steps", "2"});
+  EXPECT_THAT(half, HasSubstr("after 2 of 4 steps"));
 
   train("images", {"--epochs", "1"});
   const ProcessEnd end = run_bntt({"predict", path("images"), "--events", sample, "--live"});

@@ -39,6 +39,15 @@ TEST(SettingsPage, UnknownKeysAreRefused) {
   EXPECT_EQ(end.exit_code, 2);
   EXPECT_EQ(end.error, "bntt: settings: unknown key 'model.leek', did you mean 'model.leak'?\n");
   EXPECT_EQ(run_bntt({"settings", "model", "--markdown"}).exit_code, 2);
+  EXPECT_THAT(run_bntt({"settings", "model.tau"}).error,
+              HasSubstr("did you mean 'model.leak' (1 - 1/tau)?"));
+}
+
+TEST(SettingsPage, ShowsTheSettingsThatMayHaveAValue) {
+  const std::string norm = run_bntt({"settings", "bn-time"}).out;
+  EXPECT_THAT(norm, AllOf(HasSubstr("norm = \"bntt\""), HasSubstr("bn-time  statistics over batch"),
+                          Not(HasSubstr("leak"))));
+  EXPECT_THAT(run_bntt({"settings", "cosine"}).out, HasSubstr("schedule = "));
 }
 
 }  // namespace

@@ -88,6 +88,22 @@ TEST(Tet, OnPaper) {
   EXPECT_EQ(tet(0.05).correct, 1);
 }
 
+// The cross-entropy is convex: its mean over the steps is at least that of the mean logits.
+TEST(Tet, IsAtLeastTheCrossEntropyOfTheMean) {
+  const std::vector<int64_t> labels = {2};
+  for (int seed = 0; seed < 50; ++seed) {
+    std::vector<float> of_steps;
+    std::vector<float> mean(3, 0.0F);
+    for (int i = 0; i < 4 * 3; ++i) {
+      of_steps.push_back(3.0F * std::sin(static_cast<float>(17 * seed + 5 * i)));
+      mean[i % 3] += of_steps.back() / 4.0F;
+    }
+    const Loss tet =
+        loss_of({.kind = "tet", .tet_share = 0.0}, {buffer(mean), buffer(of_steps)}, labels);
+    EXPECT_GE(tet.loss, cross_entropy(buffer(mean), labels).loss - 1e-6) << seed;
+  }
+}
+
 TEST(EveryLoss, GradientIsTheFiniteDifference) {
   constexpr int64_t kSteps = 3;
   const std::vector<int64_t> labels = {1, 2};

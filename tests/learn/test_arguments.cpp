@@ -146,6 +146,7 @@ TEST(Arguments, OfEncoders) {
   EXPECT_THROW((void)encode(right, 2, {.kind = static_cast<EncoderKind>(9)}, 1, 0), Error);
   EXPECT_THROW((void)encoder_name(static_cast<EncoderKind>(-1)), Error);
   EXPECT_THROW((void)encoder_from_name("poison", "test"), Error);
+  EXPECT_THROW((void)encoder_from_name("", ""), Error);
 
   EXPECT_THROW((void)normalise(right, {{0.5F}, {0.2F, 0.2F}}), Error);
   EXPECT_THROW((void)normalise(right, {{0.5F, 0.5F}, {}}), Error);
@@ -182,6 +183,26 @@ TEST(Arguments, OfSpecs) {
   refused([](NetworkSpec& spec) { spec.stages[0] = Conv{.stride = 0}; });
   refused([](NetworkSpec& spec) { spec.stages[0] = Conv{.kernel = -3}; });
   refused([](NetworkSpec& spec) { spec.stages[0] = BranchedStage{}; });
+  // Numbers that are no value of their enum.
+  refused([](NetworkSpec& spec) { spec.init = static_cast<Init>(99); });
+  refused([](NetworkSpec& spec) { spec.propagation = static_cast<Propagation>(-1); });
+  const auto neuron_refused = [&](auto change) {
+    refused([&](NetworkSpec& spec) { change(std::get<Conv3x3>(spec.stages[0]).neuron); });
+  };
+  neuron_refused([](NeuronSpec& neuron) { neuron.fire = static_cast<Fire>(2); });
+  neuron_refused([](NeuronSpec& neuron) { neuron.reset = static_cast<Reset>(2); });
+  neuron_refused(
+      [](NeuronSpec& neuron) { neuron.surrogate.kind = static_cast<SurrogateKind>(99); });
+  const auto branch_refused = [&](auto change) {
+    refused([&](NetworkSpec& spec) {
+      BranchedStage stage{.branches = {BranchSpec{}}};
+      change(stage.branches[0]);
+      spec.stages[0] = stage;
+    });
+  };
+  branch_refused([](BranchSpec& branch) { branch.synapse.kind = static_cast<SynapseKind>(9); });
+  branch_refused([](BranchSpec& branch) { branch.pool = {static_cast<PoolKind>(9), 2}; });
+  branch_refused([](BranchSpec& branch) { branch.pool.size = -1; });
   EXPECT_THROW((void)classes_of({}), Error);
   EXPECT_THROW((void)readout_of({}), Error);
   EXPECT_EQ(active_steps({.steps = 3}), 3);

@@ -42,6 +42,22 @@ TEST_F(NetworkArguments, StagesAndBranches) {
   EXPECT_THROW((void)network_.norm_statistics(0, 9), Error);
   EXPECT_THROW((void)network_.neuron_parameters(9), Error);
   EXPECT_THROW(network_.set_break_even({}), Error);
+  EXPECT_THROW((void)network_.can_switch_steps(3, 0), Error);
+  EXPECT_THROW((void)network_.can_switch_steps(0, 1), Error);
+  EXPECT_THROW(network_.set_weight_scales({{1.0F}}), Error);
+  EXPECT_THROW((void)Network::unfilled({}), Error);
+}
+
+TEST_F(NetworkArguments, Windows) {
+  const std::vector<bool> first = {true, false, false};
+  const std::vector<bool> always = {true, true, true};
+  EXPECT_THROW(network_.set_windows({{{first}}}), Error);
+  EXPECT_THROW(network_.set_windows({{{first}, {always}, {{true}}}}), Error);
+  EXPECT_THROW(network_.set_windows({{{{false, false, false}}, {always}, {always}}}), Error);
+  network_.set_windows({{{first}, {always}, {always}}});
+  EXPECT_EQ(network_.stage_windows().active[0], first);
+  EXPECT_THROW((void)network_.stage_windows({{always}}), Error);
+  EXPECT_THROW((void)network_.stage_windows({{always, {}, always}}), Error);
 }
 
 TEST_F(NetworkArguments, NumbersThatLostTheirSize) {
@@ -82,6 +98,8 @@ TEST_F(NetworkArguments, Inputs) {
   EXPECT_THROW(network_.advance(input(1), state), Error) << "another batch";
   const DropoutDraws draws{.samples = {1}};
   EXPECT_THROW((void)network_.forward(input(), NormMode::batch, Keep::everything, &draws), Error);
+  network_.set_precision(static_cast<Precision>(9));
+  EXPECT_THROW((void)network_.forward(input(), NormMode::batch), Error);
 }
 
 TEST_F(NetworkArguments, Traces) {
@@ -127,6 +145,7 @@ TEST_F(NetworkArguments, States) {
     change(wrong);
     EXPECT_THROW(network_.advance(input(), wrong), Error);
     EXPECT_THROW((void)network_.logits(wrong), Error);
+    EXPECT_THROW((void)network_.membranes(wrong, 0), Error);
   };
   refused([](ChainState& state) { state = ChainState{}; });
   refused([&](ChainState& state) { state = other_.start(2); });
@@ -143,6 +162,8 @@ TEST_F(NetworkArguments, States) {
   EXPECT_THROW(network_.restart(foreign, 1), Error);
 
   ChainState state = network_.start(2);
+  EXPECT_EQ(network_.membranes(state, 0).size(), 2 * network_.stages()[0].output.size());
+  EXPECT_THROW((void)network_.membranes(state, 3), Error);
   EXPECT_THROW(keep_images(state, {}), Error);
   EXPECT_THROW(keep_images(state, std::vector<int64_t>{2}), Error);
   EXPECT_THROW(keep_images(state, std::vector<int64_t>{-1}), Error);
@@ -165,9 +186,17 @@ TEST_F(NetworkArguments, Sessions) {
   Session session(network_, 2);
   EXPECT_THROW((void)session.probabilities(2), Error);
   EXPECT_THROW((void)session.probabilities(-1), Error);
+  EXPECT_THROW((void)session.membranes("conv9"), Error);
+  EXPECT_THROW((void)session.membranes(""), Error);
   EXPECT_THROW(session.advance(input(1)), Error);
   Session moved = std::move(session);
-  EXPECT_THROW(session.advance(input()), Error);  // NOLINT(bugprone-use-after-move)
+  // NOLINTBEGIN(bugprone-use-after-move)
+  EXPECT_THROW(session.advance(input()), Error);
+  EXPECT_THROW((void)session.logits(), Error);
+  EXPECT_THROW((void)session.membranes("conv1"), Error);
+  EXPECT_THROW((void)session.probabilities(), Error);
+  EXPECT_THROW(session.restart(), Error);
+  // NOLINTEND(bugprone-use-after-move)
   moved.advance(input());
   EXPECT_TRUE(moved.done());
   EXPECT_THROW(moved.advance(input(2, 1)), Error);
@@ -194,6 +223,9 @@ TEST_F(NetworkArguments, Models) {
   EXPECT_THROW((void)model.predict(Images{}), Error);
   EXPECT_THROW((void)model.predict(batch, {.steps = 4}), Error);
   EXPECT_THROW((void)model.predict(batch, {.steps = -1}), Error);
+  for (const double wrong : {-0.1, 1.1, std::numeric_limits<double>::quiet_NaN()}) {
+    EXPECT_THROW((void)model.predict(batch, {.exit_confidence = wrong}), Error) << wrong;
+  }
   EXPECT_THROW((void)model.encode(batch, 0, 0), Error);
   EXPECT_THROW((void)model.encode(batch, -1, 1), Error);
   EXPECT_THROW((void)model.encode(batch, kHuge, kHuge), Error);
@@ -241,9 +273,17 @@ TEST(NormArguments, OfEveryNorm) {
     const RowGradientSums sums{split, Buffer<float>::zeros(12), Buffer<float>::zeros(12)};
     EXPECT_NO_THROW((void)norm->backward(trace, sums, 0, NormMode::batch, parameters));
 
-    RowMoments empty = moments();
-    empty.split.steps = 0;
-    EXPECT_THROW((void)norm->from_batch(empty, 0, statistics), Error);
+    for (const auto extent : {&RowSplit::steps, &RowSplit::batch, &RowSplit::pixels,
+                              &RowSplit::channels, &RowSplit::images_per_row}) {
+      RowMoments empty = moments();
+      empty.split.*extent = 0;
+      EXPECT_THROW((void)norm->from_batch(empty, 0, statistics), Error);
+      EXPECT_THROW((void)norm->from_running(empty, 0, statistics), Error);
+      if (parameters.empty()) continue;
+      RowGradientSums none = sums;
+      none.split.*extent = 0;
+      EXPECT_THROW((void)norm->backward(trace, none, 0, NormMode::batch, parameters), Error);
+    }
     if (!norm->statistics().empty()) {
       EXPECT_THROW((void)norm->from_batch({split, {}, {}}, 0, statistics), Error);
       EXPECT_THROW((void)norm->from_batch(moments(), 0, {}), Error);

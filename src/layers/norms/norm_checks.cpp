@@ -1,5 +1,7 @@
 #include "layers/norms/norm_checks.h"
 
+#include <algorithm>
+
 #include "base/fail.h"
 
 namespace bntt {
@@ -16,8 +18,8 @@ void expect_split(const RowSplit& split, int64_t channels) {
     fail("norm: {} steps of {} images of {} pixels in rows of {} images, expected at least 1 each",
          split.steps, split.batch, split.pixels, split.images_per_row);
   }
-  if (split.channels != channels) {
-    fail("norm: rows of {} channels, expected {}", split.channels, channels);
+  if (split.channels != channels || channels < 1) {
+    fail("norm: rows of {} channels, expected {}", split.channels, std::max<int64_t>(1, channels));
   }
 }
 
