@@ -50,7 +50,8 @@ const lineLook = (colour) => ({
   tension: 0,
   clip: 10,
 });
-const manyPoints = { pointRadius: 0, borderWidth: 1.8 };
+// A line needs two points: a single one, of a short run, is drawn as a dot.
+const manyPoints = { pointRadius: ({ dataset }) => (dataset.data.length < 2 ? 2.5 : 0), borderWidth: 1.8 };
 const dashed = { borderDash: [5, 4], pointRadius: 0, borderWidth: 1.5 };
 
 const axis = (title, more = {}) => {

@@ -8,7 +8,7 @@ function pictureStrip(pictures, first) {
   const strip = element("div", { class: "strip" }, first ?? null,
     pictures.map((part) => element("figure", {}, picture(part.image, `after ${afterSteps(part.steps)}`),
       element("figcaption", {}, afterSteps(part.steps)))));
-  strip.style.gridTemplateColumns = `repeat(${strip.children.length}, minmax(0, 1fr))`;
+  strip.style.gridTemplateColumns = `repeat(${strip.children.length}, minmax(0, 240px))`;
   return strip;
 }
 

@@ -113,13 +113,16 @@ void add_activity(CLI::App& app, Action& action) {
   command
       ->add_option("--exit-threshold", arguments->exit_threshold,
                    "gamma threshold that marks the exit region")
-      ->check(not_negative());
+      ->check(not_negative())
+      ->capture_default_str();
   command->add_option("--bins", arguments->bins, "bins of each histogram")
-      ->check(CLI::Range(1, 10000));
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
   command
       ->add_option("--detail-images", arguments->detail_images,
                    "number of images for membranes and effective thresholds; 0: none")
-      ->check(not_negative());
+      ->check(not_negative())
+      ->capture_default_str();
   command->footer("Example:\n  bntt activity runs/demo --limit 1000 --json");
   command->callback(
       [arguments, &action] { action = [arguments] { return activity(*arguments); }; });

@@ -13,8 +13,10 @@ void add_analysis_options(CLI::App& command, AnalysisArguments& arguments) {
   command.add_option("run", arguments.run, "directory of the run")->required();
   command.add_option("--data", arguments.data, "directory of the data set");
   command.add_option("--weights", arguments.weights, "best (highest validation accuracy) or last")
-      ->check(CLI::IsMember({"best", "last"}));
-  command.add_option("--limit", arguments.limit, "use the first N images")->check(not_negative());
+      ->check(CLI::IsMember({"best", "last"}))
+      ->capture_default_str();
+  command.add_option("--limit", arguments.limit, "use only the first N images; 0: all")
+      ->check(not_negative());
   command.add_option("--seed", arguments.seed, "seed of the input spikes; default: the run's");
   command.add_option("--threads", arguments.threads, "number of threads; 0: one per core")
       ->check(not_negative());

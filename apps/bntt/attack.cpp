@@ -86,9 +86,11 @@ void add_attack(CLI::App& app, Action& action) {
   add_strengths("--fgsm", arguments->fgsm, "epsilons of the fast gradient sign method");
   add_strengths("--pgd", arguments->pgd, "epsilons of projected gradient descent");
   command->add_option("--draws", arguments->draws, "number of encodings to average a gradient over")
-      ->check(CLI::Range(1, 10000));
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
   command->add_option("--pgd-steps", arguments->pgd_steps, "number of gradient steps of --pgd")
-      ->check(CLI::Range(1, 10000));
+      ->check(CLI::Range(1, 10000))
+      ->capture_default_str();
   command->footer(
       "Example:\n  bntt attack runs/demo --noise 0.1,0.2 --fgsm 2/255,8/255 --limit 1000");
   command->callback([arguments, &action] { action = [arguments] { return attack(*arguments); }; });

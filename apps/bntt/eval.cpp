@@ -123,10 +123,10 @@ std::string predictions_csv(const ImageSet& images, const Inference& run) {
   for (int64_t i = 0; i < std::ssize(run.predictions); ++i) {
     const float* probabilities = run.probabilities.data() + i * images.classes;
     const int64_t prediction = run.predictions[i];
-    text +=
-        fmt::format("{},{},{},{},{},{}", i, csv_field(images.files.empty() ? "" : images.files[i]),
-                    csv_field(class_name(images.labels[i])), csv_field(class_name(prediction)),
-                    probabilities[prediction], run.steps_taken[i]);
+    text += fmt::format("{},{},{},{},{},{}", i,
+                        csv_field(images.files.empty() ? "" : images.files[i].string()),
+                        csv_field(class_name(images.labels[i])), csv_field(class_name(prediction)),
+                        probabilities[prediction], run.steps_taken[i]);
     for (int64_t k = 0; k < images.classes; ++k) text += fmt::format(",{}", probabilities[k]);
     text += "\n";
   }
@@ -238,14 +238,16 @@ int eval(const EvalArguments& arguments) {
 
 void add_eval(CLI::App& app, Action& action) {
   auto* command =
-      app.add_subcommand("eval", "Measure the accuracy of a trained network on all images");
+      app.add_subcommand("eval", "Measure the accuracy of a trained network on the test images");
   auto arguments = std::make_shared<EvalArguments>();
   command->add_option("run", arguments->run, "directory of the run")->required();
   command->add_option("--data", arguments->data, "directory of the data set");
   command->add_option("--split", arguments->split, "test or train")
-      ->check(CLI::IsMember({"test", "train"}));
+      ->check(CLI::IsMember({"test", "train"}))
+      ->capture_default_str();
   command->add_option("--weights", arguments->weights, "best (highest validation accuracy) or last")
-      ->check(CLI::IsMember({"best", "last"}));
+      ->check(CLI::IsMember({"best", "last"}))
+      ->capture_default_str();
   command->add_option("--steps", arguments->steps, "stop after N steps; 0: all")
       ->check(not_negative());
   command
@@ -263,7 +265,7 @@ void add_eval(CLI::App& app, Action& action) {
       ->excludes("--exit-confidence");
   command->add_option("--window-threshold", arguments->window_threshold,
                       "skip each layer at steps where its mean |gamma| is below X");
-  command->add_option("--limit", arguments->limit, "use only the first N images")
+  command->add_option("--limit", arguments->limit, "use only the first N images; 0: all")
       ->check(not_negative());
   command->add_option("--seed", arguments->seed, "seed of the input spikes; default: the run's");
   command->add_option("--threads", arguments->threads, "number of threads; 0: one per core")

@@ -146,7 +146,8 @@ void add_exit(CLI::App& app, Action& action) {
   command
       ->add_option("--max-loss", arguments->max_loss,
                    "points of accuracy that stopping early may cost, with 95 % confidence")
-      ->check(CLI::Range(0.0, 100.0));
+      ->check(CLI::Range(0.0, 100.0))
+      ->capture_default_str();
   command->footer("Example:\n  bntt exit runs/demo --max-loss 0.5");
   command->callback(
       [arguments, &action] { action = [arguments] { return exit_early(*arguments); }; });

@@ -51,7 +51,8 @@ void add_export(CLI::App& app, Action& action) {
   std::vector<CLI::Option*> of_nir = {
       command->add_option("--dt", nir.dt, "seconds per step; default: 1e-4")->check(positive()),
       command->add_flag("--allow-lossy", nir.allow_lossy,
-                        "write soft resets although most readers treat them as hard ones"),
+                        "write soft resets and lower limits of voltages although most readers "
+                        "ignore them"),
       command
           ->add_option(
               "--bntt", nir.bntt,

@@ -109,6 +109,9 @@ void print_stages(const Network& network) {
 }
 
 void print_gains(const Network& network) {
+  bool any = false;
+  for (std::size_t i = 0; i < network.stages().size(); ++i) any = any || network.gain(i) != nullptr;
+  if (!any) return;
   fmt::print("\nmean gain (gamma) of each step; a dot marks steps that cannot reach the readout\n");
   fmt::print("{:<8}", "step");
   for (int64_t step = 1; step <= network.spec().steps; ++step) fmt::print(" {:>4}", step);
@@ -209,7 +212,8 @@ void print_card(const Model& model) {
     fmt::print(": {}{}", fmt::join(std::span(card.class_names).first(shown), ", "),
                shown < card.class_names.size() ? ", ..." : "");
   }
-  fmt::print("\ntrained   {} epochs on {}", card.training.epochs, card.training.data);
+  fmt::print("\ntrained   {} epochs", card.training.epochs);
+  if (!card.training.data.empty()) fmt::print(" on {}", card.training.data);
   if (card.training.validation_accuracy) {
     fmt::print(", {:.2f} % of {} validation images", *card.training.validation_accuracy,
                card.training.validation_images);

@@ -128,19 +128,14 @@ void explain(const Model& model, const NamedSample& sample, const Answer& answer
   write_text_atomically(file, report_page(explanation.document(text)));
 }
 
-SensorSize sensor_for(const Model& model, const PredictArguments& arguments) {
-  return arguments.sensor.known() ? arguments.sensor : sensor_of(model);
-}
-
 int predict_files(const Model& model, const PredictArguments& arguments) {
-  const SensorSize sensor = sensor_for(model, arguments);
   const std::vector<std::filesystem::path> files = sample_files(model, arguments.inputs);
   if (!arguments.explain.empty() && files.size() != 1) {
     fail("--explain: expected one file, not {}", files.size());
   }
   for (std::size_t i = 0; i < files.size() && !interrupted(); ++i) {
-    const NamedSample sample =
-        read_sample(model, files[i], sensor, arguments.first_sample + static_cast<uint32_t>(i));
+    const NamedSample sample = read_sample(model, files[i], arguments.sensor,
+                                           arguments.first_sample + static_cast<uint32_t>(i));
     const Answer answer = answer_for(model, sample.batch, arguments);
     print_answer(model, sample.name, answer, arguments);
     if (!arguments.explain.empty()) explain(model, sample, answer, arguments.explain);
@@ -162,7 +157,8 @@ int replay(const Model& model, const PredictArguments& arguments) {
   if (arguments.inputs.size() != 1)
     fail("--live: expected exactly one recording, given with --events");
   return predict_live(model, arguments.inputs.front(),
-                      {.sensor = sensor_for(model, arguments),
+                      {.sensor = arguments.sensor,
+                       .steps = arguments.steps,
                        .exit_confidence = arguments.exit_confidence,
                        .port = arguments.port});
 }
@@ -202,7 +198,9 @@ void add_predict(CLI::App& app, Action& action) {
           "with --live: also show it on a page on 127.0.0.1 at this port; 0: any free port")
       ->check(CLI::Range(0, 65535))
       ->needs(live);
-  command->add_option("--top", arguments->top, "number of classes to print")->check(positive());
+  command->add_option("--top", arguments->top, "number of classes to print; default: 3")
+      ->check(positive())
+      ->excludes(live);
   command->add_option("--steps", arguments->steps, "stop after N steps; 0: all")
       ->check(not_negative());
   command

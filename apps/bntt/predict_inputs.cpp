@@ -10,7 +10,6 @@
 #include "data/class_folders.h"
 #include "data/image_folders.h"
 #include "data/recordings.h"
-#include "train/config.h"
 
 namespace bntt::cli {
 namespace {
@@ -84,26 +83,11 @@ NamedSample read_sample(const Model& model, const fs::path& file, const SensorSi
 }
 
 Recording read_model_recording(const Model& model, const fs::path& file, const SensorSize& sensor) {
-  Recording recording = read_recording_of(model.card().training.data, file, sensor);
-  const FrameOptions& options = model.card().input.events;
-  if (options.bin_us == 0 || recording.events.empty()) return recording;
-  const auto [first, last] = std::ranges::minmax_element(recording.events, {}, &Event::time_us);
-  // Unsigned, as times in a damaged file may be too far apart: frames_of() refuses those.
-  const auto span_us = static_cast<int64_t>(static_cast<uint64_t>(last->time_us) -
-                                            static_cast<uint64_t>(first->time_us));
-  const int64_t bins = span_us / options.bin_us + 1;
-  if (bins > options.frames) {
-    fmt::print(stderr,
-               "warning: {} lasts {} bins of {} microseconds and is cut to the network's {}\n",
-               file.string(), bins, options.bin_us, options.frames);
+  Recording recording = read_recording_for(model.card(), file, sensor);
+  if (const auto cut = cut_text(recording, model.card().input.events)) {
+    fmt::print(stderr, "warning: {} {}\n", file.string(), *cut);
   }
   return recording;
-}
-
-SensorSize sensor_of(const Model& model) {
-  const std::string& settings = model.card().training.settings;
-  if (settings.empty()) return {};
-  return dataset_options(config_from_toml(settings, "the model's settings")).sensor;
 }
 
 void read_frames(const Model& model, uint32_t first_sample,

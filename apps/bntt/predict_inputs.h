@@ -27,8 +27,8 @@ inline constexpr const char* kStandardInput = "-";
 std::vector<std::filesystem::path> sample_files(const Model& model,
                                                 const std::vector<std::string>& names);
 
-/// A picture, or for a model of event recordings a recording, in the model's form. `sensor` is for
-/// recordings that do not say theirs.
+/// A picture, or for a model of event recordings a recording, in the model's form. `sensor`, if it
+/// is known, replaces that of the model's training and of the file.
 NamedSample read_sample(const Model& model, const std::filesystem::path& file,
                         const SensorSize& sensor, uint32_t sample);
 
@@ -36,9 +36,6 @@ NamedSample read_sample(const Model& model, const std::filesystem::path& file,
 /// bins of fixed length.
 Recording read_model_recording(const Model& model, const std::filesystem::path& file,
                                const SensorSize& sensor);
-
-/// The sensor of the recordings that the model was trained with, where its settings say it.
-SensorSize sensor_of(const Model& model);
 
 /// Samples on standard input, as bytes of the model's size: images [y, x, channel], or counts
 /// [frame, y, x, polarity]. One at a time, as they come, until `use` answers true. Throws Error for

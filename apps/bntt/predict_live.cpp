@@ -10,6 +10,7 @@
 #include "bntt/session.h"
 #include "command.h"
 #include "interrupt.h"
+#include "model/stopping.h"
 #include "predict_inputs.h"
 #include "report/explanation.h"
 #include "report/live_server.h"
@@ -84,6 +85,7 @@ class Replay {
         recording_(read_model_recording(model, file, options.sensor)),
         frames_(frames_of(recording_, model.network().spec().input, model.card().input.events)),
         ends_us_(frame_ends(recording_, model.card().input.events)),
+        steps_(active_steps_until(model.network().spec(), options.steps)),
         session_(model, 1),
         explanation_(model_, frames_) {
     if (options.port) server_.emplace(*options.port);
@@ -95,8 +97,10 @@ class Replay {
       publish("waiting for the first step");
       say(fmt::format("http://127.0.0.1:{}/ shows {}", server_->port(), name_));
     }
+    // A camera that has been running finds threads and memory ready.
+    Session(model_, 1).advance(model_.encode(frames_, 0, 1));
     const Clock::time_point start = Clock::now();
-    while (!session_.done() && !certain()) {
+    while (session_.steps_done() < steps_ && !certain()) {
       const Clock::time_point due = start + microseconds(ends_us_[session_.steps_done()]);
       if (!wait_until(due)) return kInterrupted;
       take_step(due);
@@ -113,8 +117,10 @@ class Replay {
 
  private:
   bool certain() const {
-    return options_.exit_confidence && session_.steps_done() > 0 &&
-           std::ranges::max(session_.probabilities()) >= *options_.exit_confidence;
+    if (!options_.exit_confidence || session_.steps_done() == 0) return false;
+    const NetworkSpec& spec = model_.network().spec();
+    const int64_t taken = spec.steps - active_steps(spec) + session_.steps_done();
+    return exit_confidence(session_.logits().span(), spec, taken) >= *options_.exit_confidence;
   }
 
   void take_step(Clock::time_point due) {
@@ -169,6 +175,7 @@ class Replay {
   Recording recording_;
   Batch frames_;
   std::vector<int64_t> ends_us_;  // [frame]
+  int64_t steps_;                 // of each stage
   Session session_;
   Explanation explanation_;
   std::optional<LiveServer> server_;

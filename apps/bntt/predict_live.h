@@ -9,7 +9,8 @@
 namespace bntt::cli {
 
 struct LiveOptions {
-  SensorSize sensor;                      ///< of recordings that do not say theirs
+  SensorSize sensor;                      ///< if unknown, that of the training or of the file
+  int64_t steps = 0;                      ///< ends after this many; 0: all
   std::optional<double> exit_confidence;  ///< ends as soon as the answer is so certain
   std::optional<int> port;                ///< of the page; 0: any free one; absent: no page
 };

@@ -117,24 +117,25 @@ int quantize_run(const QuantizeArguments& arguments) {
 
 void add_quantize(CLI::App& app, Action& action) {
   auto* command =
-      app.add_subcommand("quantize", "Make a run with int8 weights of a trained spiking one");
+      app.add_subcommand("quantize", "Make a run with int8 weights from a trained spiking network");
   auto arguments = std::make_shared<QuantizeArguments>();
   command->add_option("run", arguments->run, "directory of the trained run")->required();
   command->add_option("--out", arguments->out, "directory of the new run")->required();
   command->add_option("--data", arguments->data, "directory of the data set");
   command
       ->add_option("--scales", arguments->scales,
-                   "of an output channel's weights\n"
+                   "how the scale of an output channel is chosen\n"
                    "max: the largest weight becomes 127\n"
-                   "error: the least error of its currents on training images")
+                   "error: the error of its currents on training images is least")
       ->check(CLI::IsMember(names_of<ScaleRule>()))
       ->capture_default_str();
   command
       ->add_option("--calibration-images", arguments->calibration_images,
-                   "training images that --scales error looks at")
+                   "number of training images used by --scales error")
       ->check(positive())
       ->capture_default_str();
-  command->add_option("--threads", arguments->threads, "0: one per core")->check(not_negative());
+  command->add_option("--threads", arguments->threads, "number of threads; 0: one per core")
+      ->check(not_negative());
   add_cache_option(*command, arguments->cache);
   command->add_flag("--json", arguments->json, "print JSON");
   command->footer("Example:\n  bntt quantize runs/demo --out runs/demo8\n  bntt eval runs/demo8");

@@ -13,8 +13,8 @@ int main(int argc, char** argv) {
     const bntt::Model model = bntt::Model::load(argv[1]);
     // A camera would deliver one frame after the other; here all of them come from a file.
     const bntt::Batch frames =
-        bntt::frames_of(bntt::read_recording(argv[2], {34, 34}), model.network().spec().input,
-                        model.card().input.events);
+        bntt::frames_of(bntt::read_recording_for(model.card(), argv[2]),
+                        model.network().spec().input, model.card().input.events);
     bntt::Session session(model, 1);
     std::vector<float> probabilities;
     int64_t label = 0;
