@@ -125,9 +125,10 @@ StripSheet spike_sheet(const ImageSet& set, const std::vector<int64_t>& samples,
   for (const int64_t steps : shown) {
     sheet.headings.push_back(fmt::format("{} step{}", steps, steps == 1 ? "" : "s"));
   }
+  std::vector<uint8_t> scratch;
   for (const int64_t sample : samples) {
     StripSheet::Row row{.label = label_of(set, sample), .pictures = {}};
-    row.pictures.push_back(image_picture(frame_of(set, sample, 0), set.shape));
+    row.pictures.push_back(image_picture(set.sample(sample, scratch), set.shape));
     const Batch batch = EvalLoader(set, {sample, sample + 1}, 1).batch(0);
     std::vector<int32_t> sums(static_cast<std::size_t>(set.shape.size()));
     int64_t done = 0;

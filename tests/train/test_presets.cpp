@@ -132,7 +132,8 @@ TEST(Presets, OfLeeHasThePublishedRates) {
   for (const char* name : {"lee-cifar10", "no-norm-cifar10"}) {
     const RunConfig config = preset(name);
     ASSERT_EQ(config.encoder.kind, EncoderKind::poisson_signed);
-    const EncoderSpec encoder{config.encoder.kind, {config.data.mean, config.data.deviation}};
+    const EncoderSpec encoder{config.encoder.kind,
+                              {config.data.mean.value(), config.data.deviation.value()}};
     Batch batch{.sample_ids = {1}, .labels = {0}, .shape = {3, 1, 1}, .images = Buffer<float>(3)};
     batch.images.fill(0.8F);
     constexpr int64_t kSteps = 20'000;
@@ -153,8 +154,8 @@ TEST(Presets, OfAnnsAndHybridTrainingReadTheSameImages) {
   for (const char* name :
        {"ann-cifar10", "ann-bn-cifar10", "ann-cifar100", "rathi-ann-cifar10",
         "sengupta-ann-cifar10", "rathi-hybrid-cifar10", "rathi-hybrid-2020-cifar10"}) {
-    EXPECT_THAT(preset(name).data.mean, ::testing::Each(0.5F)) << name;
-    EXPECT_THAT(preset(name).data.deviation, ::testing::Each(0.25F)) << name;
+    EXPECT_THAT(preset(name).data.mean.value(), ::testing::Each(0.5F)) << name;
+    EXPECT_THAT(preset(name).data.deviation.value(), ::testing::Each(0.25F)) << name;
   }
 }
 
