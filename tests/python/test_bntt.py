@@ -96,7 +96,7 @@ class Answers(unittest.TestCase):
             self.assertEqual(voltages.shape, fired[step].shape)
             self.assertLessEqual(voltages[fired[step] == 0].max(), spec["threshold"])
         readout = session.membranes("fc2")
-        numpy.testing.assert_array_equal(readout[:, 0, 0] / numpy.float32(3), session.logits)
+        numpy.testing.assert_array_equal(readout[:, 0, 0] * (numpy.float32(1) / numpy.float32(3)), session.logits)
         with self.assertRaisesRegex(bntt.Error, "no stage is called 'conv9', expected one of conv1"):
             session.membranes("conv9")
 
