@@ -150,8 +150,10 @@ void add_workload_options(CLI::App& command, BenchArguments& arguments) {
       ->delimiter(',')
       ->check(CLI::Range(1, 65536));
   command
-      .add_option("--density", arguments.densities,
-                  "shares of neuron-steps that should fire; gamma is scaled to reach them")
+      .add_option(
+          "--density", arguments.densities,
+          "shares of neuron-steps that should fire; gamma is scaled to reach them. A network "
+          "without gamma is timed at its own density")
       ->capture_default_str()
       ->delimiter(',')
       ->check(CLI::Range(0.0001, 0.9999));

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "kernels/kernel_set.h"
 
 namespace bntt::cli {
@@ -91,7 +93,7 @@ Json result_json(const Result& result, const bench::Machine& machine) {
           {"int8_processor_seconds_per_image",
            int8 ? Json(processor_seconds_per_image(*int8)) : Json()},
           {"int8_peak_memory_bytes", int8 ? Json(int8->peak_memory_bytes) : Json()},
-          {"wanted_density", result.wanted_density},
+          {"wanted_density", result.wanted_density ? Json(*result.wanted_density) : Json()},
           {"seconds", result.ours.seconds},
           {"rules", rules},
           {"stages", stages}};
@@ -147,8 +149,17 @@ void print_rules(const Result& result) {
   }
 }
 
+/// Stages of several branches name the path of each, so the column is as wide as the longest.
+std::size_t path_width(const Result& result) {
+  std::size_t width = 9;
+  for (const StageCost& stage : result.stages) {
+    for (const PhaseCost& phase : stage.phases) width = std::max(width, phase.path.size());
+  }
+  return width;
+}
+
 void print_phase(const StageCost& stage, const PhaseCost& phase, double all_seconds,
-                 const bench::Machine& machine) {
+                 const bench::Machine& machine, std::size_t width) {
   std::string achieved;
   std::string bound;
   if (phase.dense_flops > 0.0) {
@@ -163,17 +174,18 @@ void print_phase(const StageCost& stage, const PhaseCost& phase, double all_seco
   }
   const std::string density =
       stage.density > 0.0 ? fmt::format("{:.2f} %", 100.0 * stage.density) : "";
-  fmt::print("  {:<8} {:>8}  {:<27} {:>9.2f} ms {:>5.1f} %  {:<9} {:>15}  {}\n", stage.name,
+  fmt::print("  {:<8} {:>8}  {:<27} {:>9.2f} ms {:>5.1f} %  {:<{}} {:>15}  {}\n", stage.name,
              density, phase.name, phase.seconds / kMilli, 100.0 * phase.seconds / all_seconds,
-             phase.path, achieved, bound);
+             phase.path, width, achieved, bound);
 }
 
 void print_stages(const Result& result, const bench::Machine& machine) {
   const double seconds = result.ours.best_seconds();
-  fmt::print("  {:<8} {:>8}  {:<27} {:>12} {:>7}  {:<9} {:>15}  {}\n", "stage", "density", "phase",
-             "time", "share", "path", "achieved", "bound");
+  const std::size_t width = path_width(result);
+  fmt::print("  {:<8} {:>8}  {:<27} {:>12} {:>7}  {:<{}} {:>15}  {}\n", "stage", "density", "phase",
+             "time", "share", "path", width, "achieved", "bound");
   for (const StageCost& stage : result.stages) {
-    for (const PhaseCost& phase : stage.phases) print_phase(stage, phase, seconds, machine);
+    for (const PhaseCost& phase : stage.phases) print_phase(stage, phase, seconds, machine, width);
   }
   fmt::print("  {:<8} {:>8}  {:<27} {:>9.2f} ms {:>5.1f} %\n", "all", "",
              fmt::format("{} images, fastest repeat", result.ours.images), seconds / kMilli, 100.0);
@@ -220,9 +232,10 @@ void print_report(const bench::Report& report) {
              report.machine.bytes_per_second / kGiga);
   fmt::print("break-even: {}; {}\n", report.break_even_from, report.dense_above);
   for (const Result& result : report.results) {
-    fmt::print("\n{}, density {:.2f} %, batch {}, {} steps, {} threads: {}, {}\n",
-               name_of(result.kind), 100.0 * result.density, result.batch, result.steps,
-               result.threads, speed_text(result, result.ours),
+    fmt::print("\n{}, density {:.2f} %{}, batch {}, {} steps, {} threads: {}, {}\n",
+               name_of(result.kind), 100.0 * result.density,
+               result.wanted_density ? "" : " (its own: the network has no gamma to scale)",
+               result.batch, result.steps, result.threads, speed_text(result, result.ours),
                memory_text(result.ours.peak_memory_bytes));
     print_int8(result);
     print_torch(result, "fp32", result.torch_fp32, "");

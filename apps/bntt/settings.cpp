@@ -3,8 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "base/fail.h"
+#include "base/kinds.h"
+#include "bntt/encoder.h"
 #include "command.h"
+#include "kernels/surrogates.h"
 #include "toml/toml.h"
 
 namespace bntt::cli {
@@ -57,8 +62,10 @@ void print_tables(const std::vector<SettingsTable>& tables, bool with_kinds) {
                  setting.symbol.empty() ? "" : "; " + setting.symbol + " in the paper",
                  setting.meaning);
       if (!with_kinds || !kinds_have_meanings(setting)) continue;
+      std::size_t width = 8;
+      for (const KindInfo& kind : setting.kinds) width = std::max(width, kind.name.size());
       for (const KindInfo& kind : setting.kinds) {
-        fmt::print("      {:<8} {}\n", kind.name, kind.meaning);
+        fmt::print("      {:<{}} {}\n", kind.name, width, kind.meaning);
       }
     }
     gap = "\n";
@@ -114,6 +121,11 @@ void print_markdown() {
       "\n[networks.md](networks.md#norms-and-neurons) says which values each norm takes its "
       "statistics over, and how\n`bn` and `bn-time` differ.\n");
   print_markdown_kinds("Neurons", neuron_kinds());
+  print_markdown_kinds("Surrogate slopes", kinds_of<EnumEntry<SurrogateKind>>(kSurrogates));
+  fmt::print(
+      "\nd = (v − θ)/width is the distance of the membrane potential from the threshold; α and β "
+      "are `surrogate_alpha`\nand `surrogate_decay`.\n");
+  print_markdown_kinds("Encoders", kinds_of<EnumEntry<EncoderKind>>(kEncoders));
 }
 
 int settings(const SettingsArguments& arguments) {

@@ -3,11 +3,11 @@
 #include <array>
 #include <cstdint>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "bntt/api.h"
 #include "bntt/batch.h"
+#include "bntt/enum_table.h"
 #include "bntt/signal.h"
 
 namespace bntt {
@@ -19,12 +19,16 @@ enum class EncoderKind {
   events,            ///< the counted events of each interval; nothing is random
 };
 
-constexpr auto enum_names(EncoderKind) {
-  return std::array{std::pair{EncoderKind::poisson_unsigned, "poisson-unsigned"},
-                    std::pair{EncoderKind::poisson_signed, "poisson-signed"},
-                    std::pair{EncoderKind::direct, "direct"},
-                    std::pair{EncoderKind::events, "events"}};
-}
+/// All encoders.
+inline constexpr auto kEncoders = std::to_array<EnumEntry<EncoderKind>>({
+    {EncoderKind::poisson_unsigned, "poisson-unsigned",
+     "a spike where a random number is below the pixel"},
+    {EncoderKind::poisson_signed, "poisson-signed",
+     "spikes of +1 and -1 from the normalised image"},
+    {EncoderKind::direct, "direct", "the normalised image itself at every step"},
+    {EncoderKind::events, "events", "the event counts of each frame"},
+});
+constexpr auto enum_names(EncoderKind) { return value_names(kEncoders); }
 /// Throws Error for a value that is not one of the kinds. Thread-safe, as all functions here are.
 BNTT_API std::string_view encoder_name(EncoderKind kind);
 /// Throws Error for an unknown name. `origin` starts its sentence: the key or option that the name

@@ -241,9 +241,17 @@ class RuleComparison {
   std::vector<std::size_t> places_;
 };
 
+/// The densities to time a network at. Empty: its own.
+std::vector<std::optional<double>> densities_for(const DensityFinder& finder,
+                                                 const std::vector<double>& wanted) {
+  if (!finder.scales()) return {std::nullopt};
+  return {wanted.begin(), wanted.end()};
+}
+
 /// `int8`: the files of the same workload with int8 weights, or null.
 Result compare_at(const Options& options, const Files& files, const Files* int8,
-                  const Workload& workload, const Job& job, double density, TorchChoice& torch) {
+                  const Workload& workload, const Job& job, std::optional<double> density,
+                  TorchChoice& torch) {
   Result result{.kind = job.kind,
                 .wanted_density = density,
                 .batch = job.batch,
@@ -292,7 +300,6 @@ Result compare_at(const Options& options, const Files& files, const Files* int8,
 }
 
 std::vector<Result> measure_scaling(const Options& options) {
-  const double density = options.densities.front();
   const int64_t batch = options.batches.front();
   const int64_t steps = options.workload.steps;
   struct Case {
@@ -311,7 +318,9 @@ std::vector<Result> measure_scaling(const Options& options) {
     workload_options.steps = scaled.steps;
     workload_options.images = images_per_unit(options.kind, scaled.batch);
     Workload workload = make_workload(workload_options);
-    DensityFinder(workload, options.kind, workload_options.images).reach(density);
+    DensityFinder finder(workload, options.kind, workload_options.images);
+    const std::optional<double> density = densities_for(finder, options.densities).front();
+    if (density) finder.reach(*density);
     files.push_back(std::make_unique<Files>(workload));
     const Job job{.kind = options.kind,
                   .batch = scaled.batch,
@@ -369,8 +378,8 @@ Report compare(const Options& options) {
                 .dense_above = dense_above_text(workload.network)};
   TorchChoice torch(options);
   const auto compare_batches = [&](DensityFinder& finder, std::span<const int64_t> batches) {
-    for (const double density : options.densities) {
-      finder.reach(density);
+    for (const std::optional<double> density : densities_for(finder, options.densities)) {
+      if (density) finder.reach(*density);
       const Files files(workload);
       std::optional<Files> int8;
       if (options.int8) int8.emplace(with_int8(workload));

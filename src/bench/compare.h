@@ -61,7 +61,7 @@ struct RuleResult {
 
 struct Result {
   Kind kind = Kind::train;
-  double wanted_density = 0.0;
+  std::optional<double> wanted_density;  ///< empty: the network's own, which has no γ to scale
   double density = 0.0;
   int64_t batch = 0;
   int64_t steps = 0;

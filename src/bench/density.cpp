@@ -5,6 +5,7 @@
 #include <numeric>
 #include <optional>
 
+#include "base/check.h"
 #include "base/fail.h"
 #include "kernels/unpack.h"
 
@@ -66,9 +67,7 @@ DensityFinder::DensityFinder(Workload& workload, Kind kind, int64_t images)
     if (!plan.readout && plan.neuron.kind == "relu") {
       fail("bench: stage {} has ReLU neurons, expected spiking ones", plan.name);
     }
-    if (plan.spikes() && plan.gains == 0) {
-      fail("bench: stage {} has no gamma to scale to a density", plan.name);
-    }
+    scales_ = scales_ || (!plan.readout && plan.gains > 0);
   }
 }
 
@@ -90,6 +89,7 @@ double DensityFinder::density_at(double factor) {
 }
 
 void DensityFinder::reach(double wanted) {
+  BNTT_CHECK(scales_);
   constexpr double kNear = 0.01;
   constexpr double kTolerable = 0.1;
   constexpr int kTrials = 16;

@@ -94,6 +94,9 @@ NetworkSpec with_momentum_one(NetworkSpec spec) {
     std::visit(
         [](auto& described) {
           if constexpr (requires { described.norm; }) described.norm.momentum = 1.0F;
+          if constexpr (requires { described.branches; }) {
+            for (BranchSpec& branch : described.branches) branch.norm.momentum = 1.0F;
+          }
         },
         stage);
   }

@@ -2,17 +2,11 @@
 
 #include "base/fields.h"
 #include "bntt/network_spec.h"
+#include "kernels/surrogates.h"
 #include "model/spec_limits.h"
 
 /// The names of the parts of a NetworkSpec in files.
 namespace bntt {
-
-constexpr auto enum_names(SurrogateKind) {
-  return std::array{
-      std::pair{SurrogateKind::triangle, "triangle"}, std::pair{SurrogateKind::sigmoid, "sigmoid"},
-      std::pair{SurrogateKind::arctan, "arctan"}, std::pair{SurrogateKind::rectangle, "rectangle"},
-      std::pair{SurrogateKind::stdb, "stdb"}};
-}
 
 constexpr auto enum_names(Fire) {
   return std::array{std::pair{Fire::gt, "gt"}, std::pair{Fire::ge, "ge"}};

@@ -177,8 +177,11 @@ bool has_authors_names(const TensorFile& file) {
 }
 
 AuthorsModelShape authors_model_shape(const TensorFile& file, const std::string& origin) {
+  std::unordered_map<std::string_view, const Tensor*> by_name;
+  for (const Tensor& tensor : file.tensors) by_name.emplace(tensor.name, &tensor);
   const auto shape_of = [&](const std::string& name, std::size_t axes) {
-    const Tensor* tensor = file.find(name);
+    const auto found = by_name.find(name);
+    const Tensor* tensor = found == by_name.end() ? nullptr : found->second;
     if (tensor == nullptr || tensor->shape.size() != axes) {
       fail("{}: expected a tensor '{}' of {} axes, found none", origin, name, axes);
     }
@@ -186,10 +189,10 @@ AuthorsModelShape authors_model_shape(const TensorFile& file, const std::string&
   };
   const auto first = shape_of("conv1.weight", 4);
   AuthorsModelShape shape{.input_channels = first[1], .first_channels = first[0]};
-  while (file.find(at_step("bntt1", shape.steps, "weight")) != nullptr) ++shape.steps;
+  while (by_name.contains(at_step("bntt1", shape.steps, "weight"))) ++shape.steps;
   shape.hidden_inputs = shape_of("fc1.weight", 2)[1];
   int64_t last = 1;
-  while (file.find(fmt::format("fc{}.weight", last + 1)) != nullptr) ++last;
+  while (by_name.contains(fmt::format("fc{}.weight", last + 1))) ++last;
   shape.classes = shape_of(fmt::format("fc{}.weight", last), 2)[0];
   return shape;
 }

@@ -16,7 +16,6 @@
 #include "base/threads.h"
 #include "kernels/kernel_set.h"
 #include "layers/synapses/break_even_formula.h"
-#include "layers/synapses/conv_winograd.h"
 #include "layers/synapses/measure_break_even.h"
 
 namespace bntt {
@@ -167,7 +166,7 @@ std::string dense_above_text(const Network& network) {
     }
   }
   if (network.precision() == Precision::bf16) {
-    text += fmt::format("; while training in bf16, {:g} times that", ConvWinogradBf16::kCost);
+    text += fmt::format("; while training in bf16, {:g} times that", kBf16DenseCost);
   }
   return text;
 }

@@ -4,13 +4,16 @@
 #include <span>
 
 #include "base/fail.h"
+#include "base/kinds.h"
 #include "base/suggest.h"
 #include "base/text.h"
+#include "bntt/encoder.h"
 #include "bntt/learning_rate.h"
 #include "bntt/loss.h"
 #include "bntt/optimizer.h"
 #include "bntt/zoo.h"
 #include "data/dataset.h"
+#include "kernels/surrogates.h"
 #include "train/config.h"
 #include "train/foreign_names.h"
 
@@ -103,7 +106,7 @@ constexpr Meaning kMeanings[] = {
     {"model.propagation",
      "When a spike arrives at the next stage: in the same step, or one step later."},
     {"model.surrogate",
-     "Shape of the surrogate slope, used as the derivative of a spike: triangle is the paper's."},
+     "Shape of the surrogate slope, used as the derivative of a spike; d = (v − θ)/width."},
     {"model.surrogate_alpha", "Height of the surrogate slope at the threshold.", "α"},
     {"model.surrogate_width",
      "Distance from the threshold in volts at which a triangle reaches 0, and the unit of the "
@@ -124,10 +127,7 @@ constexpr Meaning kMeanings[] = {
      "steps."},
 
     {"encoder", "How a sample is turned into the input of each step."},
-    {"encoder.kind",
-     "poisson-unsigned: a spike where a random number is below the pixel; poisson-signed: spikes "
-     "of +1 and -1 from the normalised image; direct: the normalised image itself at every step; "
-     "events: the event counts of each frame."},
+    {"encoder.kind", "Kind of encoder."},
 
     {"train", "The optimiser, its learning rate and the loss."},
     {"train.epochs", "Number of passes over the training samples."},
@@ -280,7 +280,7 @@ constexpr Meaning kMeanings[] = {
     {"neuron.surrogate", "Surrogate slope, used as the derivative of a spike."},
 
     {"surrogate", "Surrogate slope of a neuron, used as the derivative of a spike."},
-    {"surrogate.kind", "Shape of the slope: triangle is the paper's."},
+    {"surrogate.kind", "Shape of the slope; d = (v − θ)/width."},
     {"surrogate.alpha", "Height of the slope at the threshold, above 0.", "α"},
     {"surrogate.decay", "For stdb: how fast the slope decays with the steps since the last spike.",
      "β"},
@@ -324,9 +324,13 @@ std::vector<KindInfo> without_meanings(const std::vector<std::string>& names) {
 
 // The tables that list a setting's names, if they explain more than the name or if the parser
 // leaves the check to the code that looks the name up.
-std::vector<KindInfo> kinds_of(const std::string& key, const std::vector<std::string>& names) {
+std::vector<KindInfo> kinds_for(const std::string& key, const std::vector<std::string>& names) {
   if (key == "model.norm" || key == "model.readout_norm" || key == "norm.kind") return norm_kinds();
   if (key == "model.neuron" || key == "neuron.kind") return neuron_kinds();
+  if (key == "model.surrogate" || key == "surrogate.kind") {
+    return kinds_of<EnumEntry<SurrogateKind>>(kSurrogates);
+  }
+  if (key == "encoder.kind") return kinds_of<EnumEntry<EncoderKind>>(kEncoders);
   if (key == "train.optimizer") return optimizer_kinds();
   if (key == "train.schedule") return schedule_kinds();
   if (key == "train.loss") return loss_kinds();
@@ -340,7 +344,7 @@ Setting setting_of(const std::string& table, const FieldDescription& field) {
   Setting setting{.key = key,
                   .type = field.type,
                   .range = field.range,
-                  .kinds = kinds_of(key, field.names),
+                  .kinds = kinds_for(key, field.names),
                   .usual = field.usual};
   if (const Meaning* found = meaning_of(key)) {
     setting.meaning = found->meaning;

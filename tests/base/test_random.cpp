@@ -10,7 +10,8 @@ namespace {
 using Draw = std::array<uint32_t, 4>;
 
 constexpr std::array kPurposes = {Purpose::weights,  Purpose::shuffle, Purpose::augmentation,
-                                  Purpose::encoding, Purpose::attack,  Purpose::calibration};
+                                  Purpose::encoding, Purpose::attack,  Purpose::calibration,
+                                  Purpose::dropout};
 
 // Runs that exist must be repeatable: these numbers may never change.
 TEST(Random, SeedsBelow2To56KeepTheirStreams) {

@@ -5,8 +5,10 @@
 
 namespace bntt::testing {
 
-/// A narrow vgg5 on eight noisy images, made without any data set.
-inline bench::Workload small_workload() {
+/// A narrow network on eight noisy images, made without any data set.
+inline bench::Workload small_workload(const char* name = "vgg5",
+                                      const NormSpec& norm = {.momentum = 1.0F},
+                                      double width = 0.1) {
   constexpr int64_t kImages = 8;
   const MapShape shape = {1, 12, 12};
   Batch images{.shape = shape, .images = Buffer<float>(kImages * shape.size())};
@@ -17,13 +19,13 @@ inline bench::Workload small_workload() {
     images.sample_ids.push_back(static_cast<uint32_t>(i));
     images.labels.push_back(i % 3);
   }
-  const NormSpec whole_batch{.momentum = 1.0F};
-  return {
-      .network = Network(
-          vgg5({.input = shape, .classes = 3, .steps = 5, .width = 0.1, .norm = whole_batch}), 1),
-      .images = std::move(images),
-      .encoder = {EncoderKind::poisson_unsigned, {}},
-      .images_from = "numbers"};
+  return {.network = Network(
+              zoo_network(name,
+                          {.input = shape, .classes = 3, .steps = 5, .width = width, .norm = norm}),
+              1),
+          .images = std::move(images),
+          .encoder = {EncoderKind::poisson_unsigned, {}},
+          .images_from = "numbers"};
 }
 
 }  // namespace bntt::testing

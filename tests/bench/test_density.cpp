@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "bench/density.h"
 #include "bntt/error.h"
 #include "small_workload.h"
@@ -40,12 +42,54 @@ TEST(DensityFinder, SaysWhenScalingGammaCannotDoIt) {
   EXPECT_THROW(finder.reach(0.95), Error);
 }
 
-TEST(DensityFinder, RefusesNetworksWithoutGamma) {
+TEST(DensityFinder, NetworksWithoutGammaCannotBeScaled) {
+  EXPECT_TRUE(testing::small_workload().network.gain(0) != nullptr);
+  for (const char* name : {"vgg5", "resnet20"}) {
+    Workload workload = testing::small_workload(name, {.kind = "none"});
+    EXPECT_FALSE(DensityFinder(workload, Kind::train, 8).scales()) << name;
+  }
+}
+
+TEST(DensityFinder, RefusesAnns) {
   Workload workload = testing::small_workload();
   workload.network = Network(
-      vgg5({.input = workload.images.shape, .steps = 5, .width = 0.1, .norm = {.kind = "none"}}),
+      vgg5({.input = workload.images.shape, .steps = 1, .width = 0.1, .neuron = {.kind = "relu"}}),
       1);
   EXPECT_THROW(DensityFinder(workload, Kind::train, 8), Error);
+}
+
+// Some of their stages have no γ: resnet19's fully connected one, and those that read the current
+// of ms-resnet18.
+class ResidualDensity : public ::testing::TestWithParam<const char*> {};
+
+INSTANTIATE_TEST_SUITE_P(Networks, ResidualDensity,
+                         ::testing::Values("resnet19", "resnet20", "sew-resnet18", "ms-resnet18"),
+                         [](const auto& test) {
+                           std::string name = test.param;
+                           std::ranges::replace(name, '-', '_');
+                           return name;
+                         });
+
+TEST_P(ResidualDensity, IsReachedByTheStagesThatHaveGamma) {
+  const double width = GetParam() == std::string("resnet20") ? 0.2 : 0.04;
+  Workload workload = testing::small_workload(GetParam(), {.momentum = 1.0F}, width);
+  DensityFinder finder(workload, Kind::infer, workload.images.size());
+  ASSERT_TRUE(finder.scales());
+  finder.reach(0.1);
+  ChainState state = workload.network.start(workload.images.size());
+  Activity activity;
+  workload.network.advance(input_of(workload), state, &activity);
+  EXPECT_NEAR(density_of(workload.network, activity).mean, 0.1, 0.01);
+}
+
+TEST_P(ResidualDensity, OneBatchCalibratesEveryBranch) {
+  const Workload workload =
+      make_workload({.model = GetParam(), .steps = 2, .width = 0.02, .images = 2});
+  for (const StagePlan& plan : workload.network.stages()) {
+    for (const BranchPlan& branch : plan.branches) {
+      EXPECT_EQ(branch.norm.momentum, 1.0F) << branch.name;
+    }
+  }
 }
 
 }  // namespace

@@ -131,6 +131,48 @@ TEST_F(Bench, OfARun) {
   EXPECT_EQ(report.at("results").at(0).at("steps"), 3);
 }
 
+TEST_F(Bench, ResidualNetworksShowThePathOfEveryBranch) {
+  // Widths that leave every stage at least two channels.
+  for (const auto& [model, width] : {std::pair<std::string, std::string>{"resnet19", "0.03"},
+                                     {"resnet20", "0.15"},
+                                     {"sew-resnet18", "0.03"},
+                                     {"ms-resnet18", "0.03"}}) {
+    for (const std::string kind : {"train", "infer"}) {
+      SCOPED_TRACE(model + " " + kind);
+      const Json result =
+          json_of({"bench", kind, "--model", model, "--width", width, "--steps", "2", "--data",
+                   data().string(), "--repeats", "1", "--batch", "2", "--density", "0.1", "--json"})
+              .at("results")
+              .at(0);
+      EXPECT_NEAR(result.at("density").get<double>(), 0.1, 0.015);
+      int paths = 0;
+      int joined = 0;
+      for (const Json& stage : result.at("stages")) {
+        for (const Json& phase : stage.at("phases")) {
+          if (!phase.contains("path")) continue;
+          ++paths;
+          joined += phase.at("path").get<std::string>().find('+') != std::string::npos ? 1 : 0;
+        }
+      }
+      EXPECT_GE(paths, 18);
+      // The spikes of sew-resnet18 are added before the synapse: no stage has two branches.
+      EXPECT_EQ(joined > 0, model != "sew-resnet18");
+    }
+  }
+}
+
+TEST_F(Bench, NetworksWithoutGammaAreTimedAtTheirOwnDensity) {
+  train("plain", {"--epochs", "1", "--set", "model.name=resnet20", "--set", "model.norm=none"});
+  const std::vector<std::string> arguments = {"bench",     "infer", "--run",   path("plain"),
+                                              "--repeats", "1",     "--batch", "2"};
+  std::vector<std::string> as_json = arguments;
+  as_json.emplace_back("--json");
+  const Json report = json_of(as_json);
+  ASSERT_EQ(report.at("results").size(), 1U) << "one density only";
+  EXPECT_TRUE(report.at("results").at(0).at("wanted_density").is_null());
+  EXPECT_THAT(succeed(arguments), HasSubstr("its own: the network has no gamma to scale"));
+}
+
 TEST_F(Bench, ScalingAddsTheOtherSizes) {
   const Json report = json_of(
       tiny("train", {"--batch", "4", "--density", "0.1", "--threads", "2", "--scaling", "--json"}));

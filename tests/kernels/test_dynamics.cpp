@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "kernels/dynamics.h"
+#include "kernels/surrogates.h"
 
 namespace bntt::kernels {
 namespace {
@@ -81,7 +82,7 @@ TEST(Dynamics, SurrogateIsAsWideAsItsWidth) {
   const auto slope = [](SurrogateKind kind, float width, float v) {
     return dynamics_of({.threshold = 2.0F, .surrogate = {kind, /*alpha=*/0.5F, width}},
                        Propagation::instant)
-        .spike_slope(v);
+        .spike_slope(v, /*trace=*/0.5F);
   };
   // α where |v − θ| < width/2
   EXPECT_EQ(slope(SurrogateKind::rectangle, 1.0F, 1.5F), 0.0F);
@@ -90,8 +91,8 @@ TEST(Dynamics, SurrogateIsAsWideAsItsWidth) {
   EXPECT_EQ(slope(SurrogateKind::rectangle, 1.0F, 2.5F), 0.0F);
   EXPECT_EQ(slope(SurrogateKind::triangle, 4.0F, 1.0F), 0.5F * 0.75F);
   EXPECT_EQ(slope(SurrogateKind::triangle, 4.0F, 6.5F), 0.0F);
-  for (const SurrogateKind kind : {SurrogateKind::triangle, SurrogateKind::sigmoid,
-                                   SurrogateKind::arctan, SurrogateKind::rectangle}) {
+  for (const auto& [kind, name, meaning] : kSurrogates) {
+    SCOPED_TRACE(name);
     EXPECT_EQ(slope(kind, 0.25F, 2.0F), 0.5F) << "the height is α";
     // Twice as wide: the same slope at twice the distance.
     EXPECT_EQ(slope(kind, 1.0F, 2.25F), slope(kind, 2.0F, 2.5F));

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "guarded.h"
+#include "kernels/surrogates.h"
 
 namespace bntt::kernels {
 namespace {
@@ -48,9 +49,7 @@ std::vector<Dynamics> every_dynamics() {
   for (const Reset reset : {Reset::soft, Reset::hard}) {
     for (const Propagation propagation : {Propagation::instant, Propagation::delayed}) {
       for (const bool detach : {true, false}) {
-        for (const SurrogateKind kind :
-             {SurrogateKind::triangle, SurrogateKind::sigmoid, SurrogateKind::arctan,
-              SurrogateKind::rectangle, SurrogateKind::stdb}) {
+        for (const auto& [kind, name, meaning] : kSurrogates) {
           // Numbers to the kernels, not variants: they can change together.
           for (const auto& [fire, width] : {std::pair{Fire::gt, 0.0F}, {Fire::ge, 1.4F}}) {
             result.push_back(dynamics_of(

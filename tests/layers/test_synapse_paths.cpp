@@ -386,11 +386,13 @@ TEST(InputGradients, MayOverwriteTheCurrentsGradient) {
                                  plan_of({SynapseKind::dense, {40, 1, 1}, 1, 40})}) {
     const Synapse synapse(plan);
     const Buffer<float> weights = numbers(plan.weights, 1);
-    Buffer<float> gradient = numbers(kFrames * plan.output.size(), 2);
-    Buffer<float> apart(gradient.size());
-    synapse.input_gradient(gradient.data(), weights.data(), kFrames, apart.data());
-    synapse.input_gradient(gradient.data(), weights.data(), kFrames, gradient.data());
-    EXPECT_TRUE(std::ranges::equal(gradient, apart));
+    for (const Arithmetic arithmetic : {Arithmetic::fp32, Arithmetic::bf16}) {
+      Buffer<float> gradient = numbers(kFrames * plan.output.size(), 2);
+      Buffer<float> apart(gradient.size());
+      synapse.input_gradient(gradient.data(), weights.data(), kFrames, apart.data(), arithmetic);
+      synapse.input_gradient(gradient.data(), weights.data(), kFrames, gradient.data(), arithmetic);
+      EXPECT_TRUE(std::ranges::equal(gradient, apart));
+    }
   }
 }
 

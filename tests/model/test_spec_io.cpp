@@ -7,6 +7,7 @@
 
 #include "bntt/error.h"
 #include "bntt/zoo.h"
+#include "kernels/surrogates.h"
 #include "train/config.h"
 
 namespace bntt {
@@ -62,9 +63,7 @@ NeuronSpec any_neuron(bool ann) {
           .reset = any({Reset::soft, Reset::hard}),
           .detach_reset = *rc::gen::arbitrary<bool>(),
           .floor = any_floor(kind),
-          .surrogate = {.kind = any({SurrogateKind::triangle, SurrogateKind::sigmoid,
-                                     SurrogateKind::arctan, SurrogateKind::rectangle,
-                                     SurrogateKind::stdb}),
+          .surrogate = {.kind = (*rc::gen::elementOf(kSurrogates)).value,
                         .alpha = positive(),
                         .width = any({0.0F, positive()}),
                         .per_threshold = *rc::gen::arbitrary<bool>(),

@@ -18,5 +18,8 @@ TEST_P(EveryBranchedNetwork, AgreesWithOracle) {
 INSTANTIATE_TEST_SUITE_P(Oracle, EveryBranchedNetwork, testing::ValuesIn(networks_with_branches()),
                          [](const auto& test) { return test.param.name; });
 
+INSTANTIATE_TEST_SUITE_P(Zoo, EveryBranchedNetwork, testing::ValuesIn(zoo_residual_networks()),
+                         [](const auto& test) { return test.param.name; });
+
 }  // namespace
 }  // namespace bntt

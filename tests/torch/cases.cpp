@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "bntt/norm.h"
+#include "kernels/surrogates.h"
 #include "layers/neurons/neurons.h"
 
 namespace bntt {
@@ -165,25 +166,19 @@ std::vector<std::string> spiking_neuron_names() {
   return names;
 }
 
+std::vector<SurrogateKind> surrogates() {
+  std::vector<SurrogateKind> kinds;
+  for (const auto& [kind, name, meaning] : kSurrogates) kinds.push_back(kind);
+  return kinds;
+}
+
 std::string name_of(std::string kind) {
   std::replace(kind.begin(), kind.end(), '-', '_');
   return kind;
 }
 
 std::string name_of(SurrogateKind kind) {
-  switch (kind) {
-    case SurrogateKind::triangle:
-      return "triangle";
-    case SurrogateKind::sigmoid:
-      return "sigmoid";
-    case SurrogateKind::arctan:
-      return "arctan";
-    case SurrogateKind::rectangle:
-      return "rectangle";
-    case SurrogateKind::stdb:
-      return "stdb";
-  }
-  return "unknown";
+  return std::ranges::find(kSurrogates, kind, &EnumEntry<SurrogateKind>::value)->name;
 }
 
 std::string name_of(Encoding encoding) {

@@ -47,6 +47,7 @@ std::vector<std::string> norm_names();
 /// Without `none`, which has no numbers.
 std::vector<std::string> real_norm_names();
 std::vector<std::string> spiking_neuron_names();
+std::vector<SurrogateKind> surrogates();
 
 /// A kind as part of a test's name.
 std::string name_of(std::string kind);

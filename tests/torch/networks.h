@@ -24,7 +24,10 @@ std::vector<NamedNetwork> branched_networks();
 /// A small network of each residual family in the literature.
 std::vector<NamedNetwork> residual_networks();
 
-/// Both lists.
+/// The residual networks of the zoo, narrow.
+std::vector<NamedNetwork> zoo_residual_networks();
+
+/// The first two lists.
 std::vector<NamedNetwork> networks_with_branches();
 
 // Parts of such networks, which have an input of 3x9x6.

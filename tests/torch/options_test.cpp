@@ -49,15 +49,13 @@ TEST_P(EverySurrogate, AgreesWithOracle) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Oracle, EverySurrogate,
-    testing::Combine(testing::Values(SurrogateKind::triangle, SurrogateKind::sigmoid,
-                                     SurrogateKind::arctan, SurrogateKind::rectangle,
-                                     SurrogateKind::stdb),
-                     testing::ValuesIn(kPropagations)),
-    [](const auto& test) {
-      return name_of(std::get<0>(test.param)) + "_" + name_of(std::get<1>(test.param));
-    });
+INSTANTIATE_TEST_SUITE_P(Oracle, EverySurrogate,
+                         testing::Combine(testing::ValuesIn(surrogates()),
+                                          testing::ValuesIn(kPropagations)),
+                         [](const auto& test) {
+                           return name_of(std::get<0>(test.param)) + "_" +
+                                  name_of(std::get<1>(test.param));
+                         });
 
 // A decay that tells the steps of a short run apart, and a neuron's first spike from its others.
 TEST(Oracle, SpikeTimesInTheSurrogate) {
@@ -126,15 +124,13 @@ TEST_P(EveryWidth, AgreesWithOracle) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Oracle, EveryWidth,
-    testing::Combine(testing::Values(SurrogateKind::triangle, SurrogateKind::sigmoid,
-                                     SurrogateKind::arctan, SurrogateKind::rectangle),
-                     testing::Values(0.4F, 1.5F)),
-    [](const auto& test) {
-      return name_of(std::get<0>(test.param)) +
-             (std::get<1>(test.param) < 0.7F ? "_narrow" : "_wide");
-    });
+INSTANTIATE_TEST_SUITE_P(Oracle, EveryWidth,
+                         testing::Combine(testing::ValuesIn(surrogates()),
+                                          testing::Values(0.4F, 1.5F)),
+                         [](const auto& test) {
+                           return name_of(std::get<0>(test.param)) +
+                                  (std::get<1>(test.param) < 0.7F ? "_narrow" : "_wide");
+                         });
 
 class EveryEncoding
     : public testing::TestWithParam<std::tuple<Encoding, std::string, Propagation>> {};

@@ -1,3 +1,4 @@
+#include "bntt/zoo.h"
 #include "networks.h"
 
 // S3 and S1: 3x3 and 1x1 convolution; N: norm; F: neurons; i: what a block reads.
@@ -121,6 +122,33 @@ std::vector<NamedNetwork> residual_networks() {
   return {{"tdbn", kEncodings, tdbn_network()}, {"tet", kEncodings, tet_network()},
           {"tebn", kEncodings, tebn_network()}, {"rathi", kEncodings, rathi_network()},
           {"sew", kEncodings, sew_network()},   {"ms", kEncodings, ms_network()}};
+}
+
+std::vector<NamedNetwork> zoo_residual_networks() {
+  const auto narrow = [](const char* name, double width, const NormSpec& norm,
+                         const NeuronSpec& neuron) {
+    return zoo_network(name, {.input = {3, 9, 6},
+                              .classes = 4,
+                              .steps = kSteps,
+                              .width = width,
+                              .norm = norm,
+                              .neuron = neuron});
+  };
+  const NormSpec shifted{.kind = "bn-time", .epsilon = 1e-5F, .momentum = 0.6F, .shift = true};
+  NormSpec tdbn = shifted;
+  tdbn.kind = "tdbn";
+  NormSpec bn = shifted;
+  bn.kind = "bn";
+  const NeuronSpec lif{.leak = 0.5F, .threshold = 0.5F, .reset = Reset::hard};
+  // A slope without an end: twenty stages without a norm leave few voltages near the threshold.
+  const NeuronSpec integrating{.kind = "if",
+                               .threshold = 0.5F,
+                               .fire = Fire::ge,
+                               .surrogate = {.kind = SurrogateKind::arctan, .alpha = 1.0F}};
+  return {{"resnet19", kEncodings, narrow("resnet19", 0.06, tdbn, lif)},
+          {"resnet20", kEncodings, narrow("resnet20", 0.3, {.kind = "none"}, integrating)},
+          {"sew_resnet18", kEncodings, narrow("sew-resnet18", 0.06, bn, integrating)},
+          {"ms_resnet18", kEncodings, narrow("ms-resnet18", 0.06, shifted, lif)}};
 }
 
 }  // namespace bntt

@@ -4,8 +4,10 @@
 #include <set>
 
 #include "base/fields.h"
+#include "bntt/encoder.h"
 #include "bntt/error.h"
 #include "bntt/zoo.h"
+#include "kernels/surrogates.h"
 #include "toml/toml.h"
 #include "train/config.h"
 #include "train/settings.h"
@@ -114,6 +116,12 @@ TEST(Settings, KindsComeFromTheirTables) {
   ASSERT_EQ(norm.kinds.size(), norm_kinds().size());
   EXPECT_EQ(norm.kinds.front().meaning, norm_kinds().front().meaning);
   EXPECT_EQ(setting("model.neuron").kinds.size(), neuron_kinds().size());
+  for (const char* key : {"model.surrogate", "surrogate.kind"}) {
+    ASSERT_EQ(setting(key).kinds.size(), kSurrogates.size());
+    EXPECT_EQ(setting(key).kinds.back().meaning, kSurrogates.back().meaning);
+  }
+  ASSERT_EQ(setting("encoder.kind").kinds.size(), kEncoders.size());
+  EXPECT_EQ(setting("encoder.kind").kinds.back().meaning, kEncoders.back().meaning);
   EXPECT_EQ(setting("model.name").kinds.size(), zoo_names().size());
   EXPECT_EQ(setting("data.fit").kinds.size(), 2U);
 }

@@ -12,4 +12,10 @@ namespace bntt {
 /// depends on the density.
 BreakEven break_even_by_formula(const BranchPlan& plan, std::string_view kernel_set);
 
+/// Time of a dense convolution in bf16 relative to fp32, and therefore the factor on its
+/// break-even: an estimate from products that are 1.8 times as fast and transforms that are not.
+/// The number is the same for every processor, with or without an instruction for bf16, because the
+/// choice between a walk and a dense convolution affects bits.
+inline constexpr double kBf16DenseCost = 0.6;
+
 }  // namespace bntt

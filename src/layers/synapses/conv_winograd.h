@@ -3,6 +3,7 @@
 #include "kernels/bf16_kernels.h"
 #include "kernels/unpack.h"
 #include "kernels/winograd.h"
+#include "layers/synapses/break_even_formula.h"
 #include "layers/synapses/way.h"
 
 namespace bntt {
@@ -66,13 +67,9 @@ class ConvWinogradBf16 final : public ConvWinograd {
 
   const char* name() const override { return "winograd-bf16"; }
   Arithmetic arithmetic() const override { return Arithmetic::bf16; }
-  /// Time relative to fp32: an estimate from products that are 1.8 times as fast and transforms
-  /// that are not. The number is the same for every processor, with or without the instruction,
-  /// because the choice between a walk and this way affects bits.
-  static constexpr double kCost = 0.6;
   double cost(SynapseOperation /*operation*/, double /*density*/,
               const BreakEven& /*break_even*/) const override {
-    return kCost;
+    return kBf16DenseCost;
   }
   /// One bf16 instruction multiplies twice as many numbers as one of fp32.
   double work_share(InputKind /*input*/, double /*density*/) const override { return 18.0 / 144.0; }
