@@ -12,6 +12,7 @@
 
 namespace bntt {
 
+/// The rule by which values become the input of each step.
 enum class EncoderKind {
   poisson_unsigned,  ///< a spike if random < pixel
   poisson_signed,    ///< sign(x) if 2 random <= |x|, with x the normalised pixel
@@ -19,6 +20,7 @@ enum class EncoderKind {
   events,            ///< the counted events of each interval; nothing is random
 };
 
+/// The names of the kinds in settings and files.
 constexpr auto enum_names(EncoderKind) {
   return std::array{std::pair{EncoderKind::poisson_unsigned, "poisson-unsigned"},
                     std::pair{EncoderKind::poisson_signed, "poisson-signed"},
@@ -33,15 +35,15 @@ BNTT_API EncoderKind encoder_from_name(std::string_view name, std::string_view o
 
 /// Per channel, for pixels in 0..1.
 struct ChannelStatistics {
-  std::vector<float> mean;
-  std::vector<float> deviation;
+  std::vector<float> mean;       ///< [channel]
+  std::vector<float> deviation;  ///< [channel], above 0
   bool operator==(const ChannelStatistics&) const = default;
 };
 
 /// How pixels are turned into the input of each step.
 struct EncoderSpec {
-  EncoderKind kind = EncoderKind::poisson_unsigned;
-  ChannelStatistics normalisation;  ///< not used by poisson_unsigned and events
+  EncoderKind kind = EncoderKind::poisson_unsigned;  ///< the rule
+  ChannelStatistics normalisation;                   ///< not used by poisson_unsigned and events
   bool operator==(const EncoderSpec&) const = default;
 };
 
