@@ -121,8 +121,8 @@ struct LearnedWindows {
 struct AdvanceOptions {
   Activity* activity = nullptr;          ///< where spikes are counted; null: nowhere
   const StepWindows* windows = nullptr;  ///< steps to skip besides the learned ones; null: none
-  /// The input is constant and the same as in all earlier windows: its synapses run once. Which it
-  /// was is not checked. No effect on inputs that are not constant.
+  /// The input is constant and the same as in all earlier windows: its synapses run once. The
+  /// caller guarantees this; it is not checked. No effect on inputs that are not constant.
   bool same_input = false;
   /// Called for every stage with its local first step, the inputs of its branches (sums of their
   /// sources) and its output, which are valid during the call. Called on the thread that called
@@ -139,7 +139,7 @@ struct StatisticDeclaration;
 struct StageNumbers;
 
 /// A network, forward and backward. Threads may share its const members, not forward or backward.
-/// Of a network that was moved from, every function throws Error that would read its numbers.
+/// After a network was moved from, functions that read its numbers throw Error.
 class BNTT_API Network {
  public:
   /// Throws Error for a spec that does not describe a network. Parameters start with their declared

@@ -39,8 +39,8 @@ struct Recording {
 
 /// Reads AEDAT 2.0 and 3.1, EVT 2.0 and 3.0 (.raw), .dat, or N-MNIST's layout (.bin). `sensor` is
 /// for files that do not state theirs. y counts from the top. Throws an Error that begins with the
-/// file's name, also for a sensor of which only one side is given. May be called from several
-/// threads, as all functions here.
+/// file's name, also if only one side of the sensor is given. May be called from several threads,
+/// as may all functions here.
 BNTT_API Recording read_recording(const std::filesystem::path& file, const SensorSize& sensor = {});
 
 /// Reads a recording as the model of this card read the recordings of its training. The sensor is
