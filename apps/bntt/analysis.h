@@ -15,7 +15,7 @@
 
 namespace bntt::cli {
 
-/// What every analysis of a run asks for.
+/// Options common to all analyses.
 struct AnalysisArguments {
   std::string run;
   std::optional<std::string> data;

@@ -37,14 +37,14 @@ void add_training_benchmarks() {
   });
 
   // Made by the first call only, so that filtering it out costs no time.
-  struct Optimised {
+  struct OptimizerCase {
     Network network{vgg9({}), bench::kSeed};
     Sgd sgd{network, {}};
   };
-  auto optimised = std::make_shared<std::unique_ptr<Optimised>>();
-  add_benchmark("sgd/vgg9", {}, [optimised] {
-    if (!*optimised) *optimised = std::make_unique<Optimised>();
-    (*optimised)->sgd.step((*optimised)->network, 0.0);
+  auto trained = std::make_shared<std::unique_ptr<OptimizerCase>>();
+  add_benchmark("sgd/vgg9", {}, [trained] {
+    if (!*trained) *trained = std::make_unique<OptimizerCase>();
+    (*trained)->sgd.step((*trained)->network, 0.0);
   });
 
   auto logits = std::make_shared<Buffer<float>>(random_floats(kImages * kClasses));

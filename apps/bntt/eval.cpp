@@ -41,7 +41,7 @@ struct EvalArguments {
 };
 
 /// What images could have gone through, and the steps that they took of it.
-struct Measured {
+struct Measurement {
   Evaluation result;
   double mean_steps = 0.0;
   Inference details;  ///< image by image, with --predictions
@@ -68,8 +68,8 @@ int64_t last_step(const EvalArguments& arguments, const Network& network) {
   return exit_step(network, *arguments.exit_threshold);
 }
 
-Measured measure_images(const EvalArguments& arguments, const Network& network,
-                        const ImageSet& images, const EvaluateOptions& options) {
+Measurement measure_images(const EvalArguments& arguments, const Network& network,
+                           const ImageSet& images, const EvaluateOptions& options) {
   const bool by_sample = arguments.exit_confidence || arguments.exit_margin;
   const SampleRange all{0, images.size()};
   const bool keep = !arguments.predictions.empty();
@@ -98,8 +98,8 @@ Measured measure_images(const EvalArguments& arguments, const Network& network,
           std::move(run)};
 }
 
-Measured measure(const EvalArguments& arguments, const Network& network, const ImageSet& images,
-                 const EvaluateOptions& options) {
+Measurement measure(const EvalArguments& arguments, const Network& network, const ImageSet& images,
+                    const EvaluateOptions& options) {
   try {
     return measure_images(arguments, network, images, options);
   } catch (const std::bad_alloc&) {
@@ -144,7 +144,7 @@ Json stopped_report(const Evaluation& result) {
   return rows;
 }
 
-Json report(const Network& network, const Measured& measured, double images_per_second) {
+Json report(const Network& network, const Measurement& measured, double images_per_second) {
   const Evaluation& result = measured.result;
   Json stages = Json::array();
   const std::vector<double> densities = measured.density(network);
@@ -188,7 +188,7 @@ int eval(const EvalArguments& arguments) {
   catch_interrupts();
   Rate rate;
   int64_t done_before = 0;
-  const Measured measured =
+  const Measurement measured =
       measure(arguments, network, images,
               {.encoder = encoder_for(model, config, data),
                .seed = static_cast<uint64_t>(arguments.seed.value_or(config.train.seed)),

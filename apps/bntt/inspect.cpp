@@ -5,11 +5,14 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <utility>
 
 #include "base/json.h"
+#include "base/text.h"
 #include "bntt/model.h"
 #include "classical_text.h"
 #include "command.h"
+#include "layers/synapses/measure_break_even.h"
 #include "model/learned_windows.h"
 #include "model/model_file.h"
 #include "model/quantise.h"
@@ -75,10 +78,21 @@ Json json_report(const Model& model, const std::vector<Json>& logged) {
     if (network.gain(i) != nullptr) stage["mean_gamma"] = mean_gain(network, i);
     stages.push_back(std::move(stage));
   }
+  Json break_even = Json::array();
+  auto density = network.break_even().begin();
+  for (const StagePlan& plan : network.stages()) {
+    for (const BranchPlan& branch : plan.branches) {
+      break_even.push_back({{"synapse", branch.name},
+                            {"forward", readable_double(density->forward)},
+                            {"weight_gradient", readable_double(density->weight_gradient)}});
+      ++density;
+    }
+  }
   const Totals totals = totals_of(network.stages());
   Json report{{"network", parse_json(to_json(network.spec()), "network")},
               {"precision", network.quantised() ? "int8" : "fp32"},
               {"stages", stages},
+              {"break_even", break_even},
               {"parameters", totals.parameters},
               {"neurons", totals.neurons},
               {"macs", totals.macs}};
@@ -90,6 +104,23 @@ Json json_report(const Model& model, const std::vector<Json>& logged) {
     report["density"] = {{"first", logged.front()}, {"last", logged.back()}};
   }
   return report;
+}
+
+/// The densities of the synapses that are computed densely above them; others have no choice.
+void print_break_even(const Network& network) {
+  bool first = true;
+  auto density = network.break_even().begin();
+  for (const StagePlan& plan : network.stages()) {
+    for (const BranchPlan& branch : plan.branches) {
+      const BreakEven& own = *density++;
+      if (!depends_on_density(branch)) continue;
+      if (std::exchange(first, false)) {
+        fmt::print("\nbreak-even: spikes per input above which a convolution is dense\n");
+        fmt::print("{:<16} {:>8} {:>16}\n", "synapse", "forward", "weight gradient");
+      }
+      fmt::print("{:<16} {:>8.3f} {:>16.3f}\n", branch.name, own.forward, own.weight_gradient);
+    }
+  }
 }
 
 void print_stages(const Network& network) {
@@ -197,6 +228,22 @@ void print_precision(const Network& network) {
   fmt::print("\n");
 }
 
+/// How samples are brought into the network's shape.
+void print_input(const InputSpec& input) {
+  if (input.encoder.kind != EncoderKind::events) {
+    fmt::print("fit       {}\n", input.fit == Fit::crop
+                                     ? "crop: scaled until it covers the input, then cropped"
+                                     : "squeeze: scaled to the input without its proportions");
+    return;
+  }
+  const FrameOptions& events = input.events;
+  const std::string length = events.bin_us > 0 ? fmt::format("{} microseconds", events.bin_us)
+                             : events.interval == Interval::time ? "equal lengths of time"
+                                                                 : "equal numbers of events";
+  fmt::print("frames    {} of {}, {}\n", events.frames, length,
+             events.clip ? "at most one spike per pixel" : "counts of events");
+}
+
 void print_card(const Model& model) {
   const ModelCard& card = model.card();
   const EncoderSpec& encoder = card.input.encoder;
@@ -205,7 +252,9 @@ void print_card(const Model& model) {
     fmt::print(", mean {:.4f}, deviation {:.4f}", fmt::join(encoder.normalisation.mean, " "),
                fmt::join(encoder.normalisation.deviation, " "));
   }
-  fmt::print("\nclasses   {}", model.classes());
+  fmt::print(", seed {}\n", card.input.seed);
+  print_input(card.input);
+  fmt::print("classes   {}", model.classes());
   if (!card.class_names.empty()) {
     constexpr std::size_t kShown = 20;
     const std::size_t shown = std::min(kShown, card.class_names.size());
@@ -257,6 +306,7 @@ int inspect(const InspectArguments& arguments) {
   print_card(model);
   print_stages(network);
   print_gains(network);
+  print_break_even(network);
   print_windows(model);
   print_density(network, logged);
   return kDone;
@@ -266,7 +316,7 @@ int inspect(const InspectArguments& arguments) {
 
 void add_inspect(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand(
-      "inspect", "Show a model: encoder, classes, training, stages, shapes, counts and gamma");
+      "inspect", "Show a model: encoder, classes, training, stages, counts, gamma and break-evens");
   auto arguments = std::make_shared<InspectArguments>();
   command->add_option("run", arguments->run, "directory of a run, or one .safetensors file")
       ->required();

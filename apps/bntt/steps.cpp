@@ -43,8 +43,8 @@ struct Curve {
   double seconds = 0.0;
 };
 
-/// The steps asked for that the run has and after which its readout has seen something; its last
-/// step always.
+/// Those of the requested steps that the run has and after which the readout has received input;
+/// always the last.
 std::vector<int64_t> steps_of(const NetworkSpec& spec, const std::vector<int64_t>& at) {
   const int64_t idle = spec.steps - active_steps(spec);
   std::vector<int64_t> steps = {spec.steps};

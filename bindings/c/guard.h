@@ -31,6 +31,18 @@ int guarded(const Body& body) noexcept {
 /// Throws Error if the caller passed a null pointer.
 void expect_given(const void* pointer, const char* what);
 
+/// `body(*object)`, or 0 with the error set if the object is null. For functions without a code.
+template <typename Object, typename Body>
+auto value_or_zero(const Object* object, const char* what, const Body& body) noexcept {
+  decltype(body(*object)) value = 0;
+  guarded([&] {
+    expect_given(object, what);
+    value = body(*object);
+    return BNTT_OK;
+  });
+  return value;
+}
+
 /// The defaults, overwritten with the fields of the caller's struct that both versions have. Throws
 /// Error for a size that no version ever had, and if a field unknown to this version is set.
 bntt_options known_options(const bntt_options* options);

@@ -129,6 +129,15 @@ Batch values_at(const Model& model, const float* values, int64_t images, uint32_
 using bntt::c::expect_given;
 using bntt::c::guarded;
 
+namespace {
+
+int64_t value_of(const bntt_model* model, int64_t (*get)(const bntt::Model& model)) {
+  return bntt::c::value_or_zero(model, "bntt_model",
+                                [&](const bntt_model& given) { return get(given.model); });
+}
+
+}  // namespace
+
 extern "C" {
 
 int bntt_model_load(const char* path, bntt_model** model) {
@@ -147,19 +156,25 @@ int bntt_model_load(const char* path, bntt_model** model) {
 
 void bntt_model_free(bntt_model* model) { delete model; }
 
-int64_t bntt_model_classes(const bntt_model* model) { return model->model.classes(); }
-int64_t bntt_model_steps(const bntt_model* model) { return model->model.network().spec().steps; }
+int64_t bntt_model_classes(const bntt_model* model) {
+  return value_of(model, [](const bntt::Model& of) { return of.classes(); });
+}
+int64_t bntt_model_steps(const bntt_model* model) {
+  return value_of(model, [](const bntt::Model& of) { return of.network().spec().steps; });
+}
 int64_t bntt_model_channels(const bntt_model* model) {
-  return model->model.network().spec().input.channels;
+  return value_of(model, [](const bntt::Model& of) { return of.network().spec().input.channels; });
 }
 int64_t bntt_model_height(const bntt_model* model) {
-  return model->model.network().spec().input.height;
+  return value_of(model, [](const bntt::Model& of) { return of.network().spec().input.height; });
 }
 int64_t bntt_model_width(const bntt_model* model) {
-  return model->model.network().spec().input.width;
+  return value_of(model, [](const bntt::Model& of) { return of.network().spec().input.width; });
 }
 int64_t bntt_model_frames(const bntt_model* model) {
-  return bntt::c::reads_events(model->model) ? model->model.card().input.events.frames : 0;
+  return value_of(model, [](const bntt::Model& of) {
+    return bntt::c::reads_events(of) ? of.card().input.events.frames : 0;
+  });
 }
 
 const char* bntt_model_class_name(const bntt_model* model, int64_t label) {

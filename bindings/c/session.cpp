@@ -81,10 +81,16 @@ int bntt_session_advance_events(bntt_session* session, const uint8_t* counts) {
 }
 
 int64_t bntt_session_steps_done(const bntt_session* session) {
-  return session->session.steps_done();
+  return bntt::c::value_or_zero(session, "bntt_session", [](const bntt_session& given) {
+    return given.session.steps_done();
+  });
 }
 
-int bntt_session_done(const bntt_session* session) { return session->session.done() ? 1 : 0; }
+int bntt_session_done(const bntt_session* session) {
+  return bntt::c::value_or_zero(session, "bntt_session", [](const bntt_session& given) {
+    return given.session.done() ? 1 : 0;
+  });
+}
 
 int bntt_session_logits(const bntt_session* session, float* logits) {
   return guarded([&] {

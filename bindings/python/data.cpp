@@ -13,7 +13,7 @@
 namespace bntt::python {
 namespace {
 
-struct Wanted {
+struct DatasetArguments {
   std::string directory;
   std::string split;
   int64_t limit = 0;
@@ -43,7 +43,7 @@ py::array_t<uint8_t> samples_of(const ImageSet& set) {
   return array;
 }
 
-py::tuple dataset(const std::string& name, const Wanted& wanted) {
+py::tuple dataset(const std::string& name, const DatasetArguments& wanted) {
   if (wanted.split != "test" && wanted.split != "train") {
     fail("split: '{}', expected 'test' or 'train'", wanted.split);
   }

@@ -11,6 +11,7 @@ namespace bntt {
 class BNTT_API BatchNorm : public Norm {
  public:
   using Norm::Norm;
+  /// Running mean and variance: [step, channel] or [channel].
   std::vector<StatisticDeclaration> statistics() const final;
   NormTrace from_batch(const RowMoments& moments, int64_t first_step,
                        std::span<Statistic> statistics) const final;
@@ -22,6 +23,7 @@ class BNTT_API BatchNorm : public Norm {
  protected:
   /// Whether all steps of the window form one group; otherwise each step is a group of its own.
   virtual bool all_steps_together() const { return false; }
+  /// Whether every step of the run has running statistics of its own.
   virtual bool statistics_per_step() const { return false; }
 };
 

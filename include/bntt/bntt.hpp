@@ -1,6 +1,10 @@
 #pragma once
 
+/// \file
 /// The whole library except the component `data`, whose headers are in bntt/data/.
+
+/// Spiking networks: descriptions, training and inference.
+namespace bntt {}
 
 #include "bntt/batch.h"
 #include "bntt/batch_norms.h"

@@ -12,6 +12,7 @@
 
 namespace bntt {
 
+/// The rule by which values become the input of each step.
 enum class EncoderKind {
   poisson_unsigned,  ///< a spike if random < pixel
   poisson_signed,    ///< sign(x) if 2 random <= |x|, with x the normalised pixel
@@ -19,7 +20,7 @@ enum class EncoderKind {
   events,            ///< the counted events of each interval; nothing is random
 };
 
-/// All encoders.
+/// All encoders, with their names in settings and files.
 inline constexpr auto kEncoders = std::to_array<EnumEntry<EncoderKind>>({
     {EncoderKind::poisson_unsigned, "poisson-unsigned",
      "a spike where a random number is below the pixel"},
@@ -28,6 +29,7 @@ inline constexpr auto kEncoders = std::to_array<EnumEntry<EncoderKind>>({
     {EncoderKind::direct, "direct", "the normalised image itself at every step"},
     {EncoderKind::events, "events", "the event counts of each frame"},
 });
+/// Their names alone.
 constexpr auto enum_names(EncoderKind) { return value_names(kEncoders); }
 /// Throws Error for a value that is not one of the kinds. Thread-safe, as all functions here are.
 BNTT_API std::string_view encoder_name(EncoderKind kind);
@@ -37,15 +39,15 @@ BNTT_API EncoderKind encoder_from_name(std::string_view name, std::string_view o
 
 /// Per channel, for pixels in 0..1.
 struct ChannelStatistics {
-  std::vector<float> mean;
-  std::vector<float> deviation;
+  std::vector<float> mean;       ///< [channel]
+  std::vector<float> deviation;  ///< [channel], above 0
   bool operator==(const ChannelStatistics&) const = default;
 };
 
 /// How pixels are turned into the input of each step.
 struct EncoderSpec {
-  EncoderKind kind = EncoderKind::poisson_unsigned;
-  ChannelStatistics normalisation;  ///< not used by poisson_unsigned and events
+  EncoderKind kind = EncoderKind::poisson_unsigned;  ///< the rule
+  ChannelStatistics normalisation;                   ///< not used by poisson_unsigned and events
   bool operator==(const EncoderSpec&) const = default;
 };
 

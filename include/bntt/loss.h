@@ -22,15 +22,18 @@ struct Loss {
 
 /// Losses of several batches, summed.
 struct LossSums {
-  double loss = 0.0;  ///< of images, summed
-  int64_t correct = 0;
-  int64_t images = 0;
+  double loss = 0.0;    ///< of images, summed
+  int64_t correct = 0;  ///< images whose largest logit is that of the label
+  int64_t images = 0;   ///< the number of images
 
-  double mean_loss() const { return images > 0 ? loss / static_cast<double>(images) : 0.0; }
+  double mean_loss() const {
+    return images > 0 ? loss / static_cast<double>(images) : 0.0;
+  }  ///< per image; 0 without images
   /// In per cent.
   double accuracy() const {
     return images > 0 ? 100.0 * static_cast<double>(correct) / static_cast<double>(images) : 0.0;
   }
+  /// Adds the sums of other batches.
   LossSums& operator+=(const LossSums& other) {
     loss += other.loss;
     correct += other.correct;

@@ -23,15 +23,15 @@ struct TrainingRecord {
   std::string settings;                       ///< all settings of the run, as TOML
   int64_t epochs = 0;                         ///< completed when the weights were saved
   std::optional<double> validation_accuracy;  ///< of these weights, in per cent
-  int64_t validation_images = 0;
+  int64_t validation_images = 0;              ///< number of images behind validation_accuracy
   bool operator==(const TrainingRecord&) const = default;
 };
 
 /// What a model needs besides its network, and information for its users.
 struct ModelCard {
-  InputSpec input;
+  InputSpec input;                       ///< how a sample becomes the network's input
   std::vector<std::string> class_names;  ///< [class]; empty: unknown
-  TrainingRecord training;
+  TrainingRecord training;               ///< information only
   bool operator==(const ModelCard&) const = default;
 };
 
@@ -40,13 +40,14 @@ struct PredictOptions {
   int64_t steps = 0;  ///< stop after this many; 0: all
   /// The index of the first sample for the encoder's random draws: image i of the test set gets the
   /// spikes that it gets in `bntt eval`.
+  /// Has no effect in predict(Batch), where Batch::sample_ids has the indices.
   uint32_t first_sample = 0;
   /// A sample stops as soon as the largest softmax probability of its voltage, divided by the steps
   /// so far, reaches this value. Samples then run one by one.
   std::optional<double> exit_confidence;
   bool count_spikes = false;  ///< fill Prediction::spikes; samples then run one by one
-  /// Called from time to time with the number of samples done. If it returns true, the call stops
-  /// and returns the predictions so far.
+  /// Called from time to time, on the thread that called predict, with the number of samples done.
+  /// If it returns true, the call stops and returns the predictions so far.
   std::function<bool(int64_t samples)> progress;
 };
 
@@ -68,20 +69,23 @@ class BNTT_API Model {
   /// is taken from the run.toml beside them.
   static Model load(const std::filesystem::path& path);
 
-  /// Throws Error unless the card fits the network.
+  /// Throws Error unless the card fits the network and could be stored in a file: see InputSpec;
+  /// the training's numbers are not negative, and its accuracy is 0 to 100.
   Model(Network network, ModelCard card);
-  // Copies share all memory, so moving is copying: a model is never empty.
+  /// Copies share all memory, so moving is copying: a model is never empty.
+  /// @{
   Model(const Model&) = default;
   Model& operator=(const Model&) = default;
+  /// @}
   ~Model() = default;
 
   /// Writes one .safetensors file that load() and `bntt inspect` read. An existing file is replaced
   /// once the new one is complete. Throws Error if it cannot be written.
   void save(const std::filesystem::path& file) const;
 
-  const Network& network() const;
-  const ModelCard& card() const;
-  int64_t classes() const;
+  const Network& network() const;  ///< valid as long as the model or a copy of it
+  const ModelCard& card() const;   ///< valid as long as the model or a copy of it
+  int64_t classes() const;         ///< the number of classes
   /// The name of a class, or its number if no names are known. Throws Error for a label out of
   /// range.
   std::string class_name(int64_t label) const;
@@ -111,7 +115,7 @@ class BNTT_API Model {
   std::shared_ptr<const Contents> contents_;
 };
 
-/// Softmax of logits [class].
+/// Softmax of logits [class]; empty for none. May be called from several threads.
 BNTT_API std::vector<float> probabilities_of(std::span<const float> logits);
 
 }  // namespace bntt

@@ -25,11 +25,11 @@ struct BranchTrace {
   Buffer<float> current;  ///< [stored step, batch, y, x, channel]; one step if `current_constant`;
                           ///< without the bias
   Buffer<uint16_t> half_current;  ///< instead of it, in mixed precision: bf16
-  bool current_constant = false;
+  bool current_constant = false;  ///< whether one step of currents stands for all
   /// Where the currents of each step lie, if some steps are switched off: those have a scale of 0,
   /// no currents of their own, and share a neighbour's. Empty: one step after the other.
   std::vector<int64_t> stored_steps;
-  NormTrace norm;
+  NormTrace norm;  ///< what the norm needs
 };
 
 /// A stage's output after dropout.
@@ -41,18 +41,19 @@ struct DroppedOutput {
 /// What the forward pass of one stage keeps for the backward pass: what its branches keep, and one
 /// bit per neuron-step; one more with dropout.
 struct StageTrace {
-  std::vector<BranchTrace> branches;
+  std::vector<BranchTrace> branches;  ///< [branch]
   Signal output;  ///< spikes, or the values of neurons relu and none; for the readout its
                   ///< normalised currents
   std::optional<DroppedOutput> dropped;  ///< what the readers get instead
 
+  /// What the readers get: the output after any dropout.
   const Signal& handed_on() const { return dropped ? dropped->output : output; }
 };
 
 /// The dropout masks are a pure function of these and the position.
 struct DropoutDraws {
-  uint64_t seed = 0;
-  uint32_t epoch = 0;
+  uint64_t seed = 0;              ///< of the run
+  uint32_t epoch = 0;             ///< counted from 0
   std::vector<uint32_t> samples;  ///< the id of each image
 };
 
@@ -64,22 +65,24 @@ enum class Keep {
 
 /// What a forward pass keeps.
 struct Trace {
-  NormMode mode = NormMode::batch;
-  Signal input;
-  std::vector<StageTrace> stages;
-  Buffer<float> logits;  ///< [batch, class]
+  NormMode mode = NormMode::batch;  ///< of the forward pass
+  Signal input;                     ///< of the network
+  std::vector<StageTrace> stages;   ///< [stage]
+  Buffer<float> logits;             ///< [batch, class]
 };
 
 class PreparedNetwork;
 
-/// The state of a running network from step to step.
+/// The state of a running network from step to step. Only one thread at a time may use a state;
+/// states of one network may run in several threads.
 struct ChainState {
-  int64_t batch = 0;
+  int64_t batch = 0;                     ///< number of images
   int64_t steps_done = 0;                ///< of active_steps(spec)
   std::vector<Buffer<float>> membranes;  ///< per stage [batch, y, x, channel], empty for neurons
                                          ///< without state; the readout's: its voltage
   /// The network's weights at the time the state was started, in the layouts that inference reads.
-  /// The network must outlive the state, and its numbers must not change meanwhile.
+  /// The network must outlive the state, and its numbers must not change meanwhile: see
+  /// Network::advance.
   std::shared_ptr<const PreparedNetwork> prepared;
   /// Currents of branches with constant input, for AdvanceOptions::same_input: [stage][branch].
   std::vector<std::vector<Buffer<float>>> constant_currents;
@@ -92,7 +95,7 @@ BNTT_API void keep_images(ChainState& state, std::span<const int64_t> images);
 /// Spikes of each stage and step, summed over the images seen. Steps are those of the whole run.
 struct Activity {
   std::vector<std::vector<int64_t>> spikes;  ///< [stage][step]
-  int64_t images = 0;
+  int64_t images = 0;                        ///< number of images seen
 };
 
 /// The steps at which the synapses of each stage are active. At other steps they add 0 to the
@@ -100,7 +103,7 @@ struct Activity {
 struct StepWindows {
   std::vector<std::vector<bool>> active;  ///< [stage][step of the run]; empty: always
 
-  bool empty() const { return active.empty(); }
+  bool empty() const { return active.empty(); }  ///< whether all synapses always work
 };
 
 /// The steps at which each branch works, as learned in training. At the others its row of γ is 0
@@ -110,19 +113,20 @@ struct LearnedWindows {
   /// [stage][branch][step of the run]; empty: always
   std::vector<std::vector<std::vector<bool>>> active;
 
-  bool empty() const { return active.empty(); }
+  bool empty() const { return active.empty(); }  ///< whether all branches always work
   bool operator==(const LearnedWindows&) const = default;
 };
 
 /// Options of inference.
 struct AdvanceOptions {
-  Activity* activity = nullptr;
-  const StepWindows* windows = nullptr;
-  /// The constant input of this window is that of all windows so far: synapses that read it run
-  /// only once.
+  Activity* activity = nullptr;          ///< where spikes are counted; null: nowhere
+  const StepWindows* windows = nullptr;  ///< steps to skip besides the learned ones; null: none
+  /// The input is constant and the same as in all earlier windows: its synapses run once. The
+  /// caller guarantees this; it is not checked. No effect on inputs that are not constant.
   bool same_input = false;
   /// Called for every stage with its local first step, the inputs of its branches (sums of their
-  /// sources) and its output.
+  /// sources) and its output, which are valid during the call. Called on the thread that called
+  /// advance; an exception leaves the state undefined, so restart it.
   std::function<void(std::size_t stage, int64_t first, const std::vector<const Signal*>& inputs,
                      const Signal& output)>
       observe;
@@ -135,6 +139,7 @@ struct StatisticDeclaration;
 struct StageNumbers;
 
 /// A network, forward and backward. Threads may share its const members, not forward or backward.
+/// After a network was moved from, functions that read its numbers throw Error.
 class BNTT_API Network {
  public:
   /// Throws Error for a spec that does not describe a network. Parameters start with their declared
@@ -143,47 +148,59 @@ class BNTT_API Network {
   Network(NetworkSpec spec, uint64_t seed);
   /// A network whose numbers are undefined, for callers that fill in all of them.
   static Network unfilled(NetworkSpec spec) { return {std::move(spec), std::nullopt}; }
+  /// States that were started before belong to the new object.
+  /// @{
   Network(Network&&) noexcept;
   Network& operator=(Network&&) noexcept;
+  /// @}
   ~Network();
   /// Another network with the same numbers and settings; gradients are not copied.
   Network copy() const;
 
-  const NetworkSpec& spec() const { return spec_; }
-  const std::vector<StagePlan>& stages() const { return plans_; }
+  const NetworkSpec& spec() const { return spec_; }  ///< what it was made from
+  const std::vector<StagePlan>& stages() const {
+    return plans_;
+  }  ///< its stages with everything derived from the spec
   /// Stage by stage: for every branch those of the synapse and the norm, then those of the neurons.
+  /// @{
   std::vector<Parameter>& parameters() { return parameters_; }
   const std::vector<Parameter>& parameters() const { return parameters_; }
+  /// @}
+  /// Stage by stage and branch by branch: those of the norms.
+  /// @{
   std::vector<Statistic>& statistics() { return statistics_; }
   const std::vector<Statistic>& statistics() const { return statistics_; }
+  /// @}
 
   /// The densities above which each synapse goes dense; one entry per branch, stage by stage.
   const std::vector<BreakEven>& break_even() const { return break_even_; }
-  /// Throws Error unless there is one entry per branch.
+  /// Throws Error unless there is one entry per branch, of finite numbers. A density below 0
+  /// means always dense.
   void set_break_even(std::vector<BreakEven> break_even);
 
-  /// Of each branch, stage by stage, the scale of every output channel where weights are int8:
-  /// weight = scale · q, with a whole q from −127 to 127. None: they are any floats. Spikes then
+  /// For each branch: the scale of every output channel if its weights are int8, otherwise empty.
+  /// Weight = scale · q, with a whole q from −127 to 127. Spikes then
   /// add up integers, exactly; real values are multiplied by the weights as floats.
   const std::vector<std::vector<float>>& weight_scales() const { return weight_scales_; }
   /// Throws Error unless there is an entry per branch, which is empty or has a positive scale for
-  /// every output channel, and all weights are such products. Scales mean that the network is not
-  /// trained any more.
+  /// every output channel, and all weights are such products. A network with scales can no longer
+  /// be trained. States that were started before become invalid.
   void set_weight_scales(std::vector<std::vector<float>> scales);
   /// Whether any weights are int8: such a network runs, but is not trained, and has no gradients.
   bool quantised() const;
 
-  Precision precision() const { return precision_; }
-  void set_precision(Precision precision) { precision_ = precision; }
+  Precision precision() const { return precision_; }  ///< of forward and backward
+  /// Throws Error for a number that is not a value of Precision.
+  void set_precision(Precision precision);
 
   /// Empty unless steps are switched off.
   const LearnedWindows& windows() const { return windows_; }
   /// Switches steps off, and sets their rows of γ to 0. Throws Error unless there is one entry for
-  /// each branch and step of the run, if a branch would have none of its active steps left, and for
-  /// steps off in a branch that does not have can_switch_steps().
+  /// each branch and step of the run, if a branch would have none of its active steps left, or if
+  /// steps are off in a branch for which can_switch_steps() is false.
   void set_windows(LearnedWindows windows);
-  /// The windows that inference uses if it is given `others`: a stage rests where those say so, and
-  /// where all of its branches are off. Empty: always works. Throws Error for a different shape.
+  /// The windows used when `others` is given: a stage is skipped where `others` says so or all its
+  /// branches are off. Empty: nothing is skipped. Throws Error for a different shape.
   StepWindows stage_windows(const StepWindows& others = {}) const;
 
   // The next four throw Error for a stage or branch that does not exist.
@@ -193,14 +210,15 @@ class BNTT_API Network {
   bool can_switch_steps(std::size_t stage, std::size_t branch) const;
   /// γ of a branch, or null if its norm has none.
   const Parameter* gain(std::size_t stage, std::size_t branch = 0) const;
-  /// The statistics of a branch's norm, and the parameters of a stage's neurons.
+  /// The statistics of a branch's norm.
   std::span<const Statistic> norm_statistics(std::size_t stage, std::size_t branch = 0) const;
+  /// The parameters of a stage's neurons.
   std::span<const Parameter> neuron_parameters(std::size_t stage) const;
 
   /// One window of all active steps, with a trace for backward. The input has active_steps(spec)
   /// steps. Dropout, which belongs to training, is applied only if `dropout` is given. Throws Error
-  /// for an input of a different shape, and, like the functions below, if a parameter or statistic
-  /// no longer has its declared size.
+  /// for an input of a different shape, for a number that is not a value of NormMode or Keep, and,
+  /// like the functions below, if a parameter or statistic no longer has its declared size.
   Trace forward(Signal input, NormMode mode, Keep keep = Keep::everything,
                 const DropoutDraws* dropout = nullptr);
 
@@ -225,7 +243,10 @@ class BNTT_API Network {
   /// Resets the state to rest, for the next images of the same network: keeps what start()
   /// prepared.
   void restart(ChainState& state, int64_t batch) const;
+  /// Runs a window of one or more steps. Throws Error also if the weights or scales of the network
+  /// were replaced after the state was started.
   void advance(const Signal& window, ChainState& state, const AdvanceOptions& options) const;
+  /// The same, counting spikes if `activity` is given.
   void advance(const Signal& window, ChainState& state, Activity* activity = nullptr) const {
     advance(window, state, AdvanceOptions{.activity = activity});
   }

@@ -15,11 +15,11 @@ namespace bntt {
 /// How currents are normalised.
 struct NormSpec {
   std::string kind = "bntt";  ///< a name of norm_kinds()
-  float epsilon = 1e-4F;
-  float momentum = 0.1F;    ///< weight of the newest batch in the running statistics
-  bool shift = false;       ///< β in addition to γ: y = γ x̂ + β
-  float gain_start = 1.0F;  ///< initial value of γ
-  float alpha = 0.0F;       ///< α of tdbn; 0: 1/√n, n the branches of the stage
+  float epsilon = 1e-4F;      ///< added to the variance
+  float momentum = 0.1F;      ///< weight of the newest batch in the running statistics
+  bool shift = false;         ///< β in addition to γ: y = γ x̂ + β
+  float gain_start = 1.0F;    ///< initial value of γ
+  float alpha = 0.0F;         ///< α of tdbn; 0: 1/√n, n the branches of the stage
   bool operator==(const NormSpec&) const = default;
 };
 
@@ -34,15 +34,19 @@ enum class SurrogateKind {
 
 /// The slope that replaces the derivative of the step function in the backward pass.
 struct SurrogateSpec {
-  SurrogateKind kind = SurrogateKind::triangle;
-  float alpha = 0.3F;          ///< height at the threshold
-  float width = 0.0F;          ///< volts; 0: the threshold
-  bool per_threshold = false;  ///< times 1/θ, θ in volts
-  float decay = 0.01F;         ///< of stdb: β, per step
+  SurrogateKind kind = SurrogateKind::triangle;  ///< its shape
+  float alpha = 0.3F;                            ///< height at the threshold
+  float width = 0.0F;                            ///< volts; 0: the threshold
+  bool per_threshold = false;                    ///< times 1/θ, θ in volts
+  float decay = 0.01F;                           ///< of stdb: β, per step
   bool operator==(const SurrogateSpec&) const = default;
 };
 
-enum class Reset { soft, hard };
+/// What a spike does to the membrane.
+enum class Reset {
+  soft,  ///< subtracts the threshold
+  hard,  ///< sets it to 0
+};
 
 /// When a neuron fires.
 enum class Fire {
@@ -52,15 +56,15 @@ enum class Fire {
 
 /// How neurons integrate, fire and reset.
 struct NeuronSpec {
-  std::string kind = "lif";  ///< a name of neuron_kinds()
-  float leak = 0.95F;        ///< λ of lif; initial value for plif; ignored by if
-  float threshold = 1.0F;
-  Fire fire = Fire::gt;
-  Reset reset = Reset::soft;
-  bool detach_reset = true;  ///< the reset carries no gradient
+  std::string kind = "lif";   ///< a name of neuron_kinds()
+  float leak = 0.95F;         ///< λ of lif; initial value for plif; ignored by if
+  float threshold = 1.0F;     ///< θ, in volts
+  Fire fire = Fire::gt;       ///< the comparison with θ
+  Reset reset = Reset::soft;  ///< what a spike does to the membrane
+  bool detach_reset = true;   ///< the reset carries no gradient
   /// Lower limit of the membrane, at most 0 volts. Cao et al. (2015) clip at 0.
   std::optional<float> floor = std::nullopt;
-  SurrogateSpec surrogate;
+  SurrogateSpec surrogate;        ///< for the backward pass
   float neunorm_decay = 0.9F;     ///< k of neunorm
   float dropout = 0.0F;           ///< in training, the share of neurons whose output is dropped
   bool dropout_per_step = false;  ///< drawn separately for every step; otherwise once for all
@@ -75,48 +79,53 @@ enum class Propagation {
 
 /// 3x3, stride 1, padding 1, no bias.
 struct Conv3x3 {
-  int64_t channels = 1;
-  NormSpec norm;
-  NeuronSpec neuron;
+  int64_t channels = 1;  ///< of the output
+  NormSpec norm;         ///< of the currents
+  NeuronSpec neuron;     ///< of the output map
   bool operator==(const Conv3x3&) const = default;
 };
 
 /// Fully connected.
 struct Dense {
-  int64_t features = 1;
-  NormSpec norm;
-  NeuronSpec neuron;
-  bool bias = false;
+  int64_t features = 1;  ///< of the output
+  NormSpec norm;         ///< of the currents
+  NeuronSpec neuron;     ///< one for each feature
+  bool bias = false;     ///< whether each feature has one
   bool operator==(const Dense&) const = default;
 };
 
 /// Averages size x size pixels; incomplete windows at the right and lower edges are dropped. Size 0
 /// means the whole map. A pool belongs to the stage after it.
 struct AvgPool {
-  int64_t size = 2;
+  int64_t size = 2;  ///< side of a square; 0: the whole map
   bool operator==(const AvgPool&) const = default;
 };
 
 /// Sums over size x size squares, for the stage after it.
 struct SumPool {
-  int64_t size = 2;
+  int64_t size = 2;  ///< side of a square; 0: the whole map
   bool operator==(const SumPool&) const = default;
 };
 
 /// Maxima of size x size squares, for the stage after it; for spikes, whether any fired.
 struct MaxPool {
-  int64_t size = 2;
+  int64_t size = 2;  ///< side of a square; 0: the whole map
   bool operator==(const MaxPool&) const = default;
 };
 
-enum class SynapseKind { conv, dense, identity };
+/// What connects the source of a branch with its neurons.
+enum class SynapseKind {
+  conv,      ///< a convolution
+  dense,     ///< all inputs with all outputs
+  identity,  ///< each input with its own output, without weights
+};
 
 /// Only accumulates: v = λ v + y, without a threshold.
 struct Readout {
-  int64_t classes = 10;
-  NormSpec norm = {.kind = "none"};
-  bool divide_by_steps = true;
-  bool bias = false;
+  int64_t classes = 10;              ///< number of logits
+  NormSpec norm = {.kind = "none"};  ///< of the currents
+  bool divide_by_steps = true;       ///< whether logits are divided by the number of steps
+  bool bias = false;                 ///< whether each output has one
   /// Earlier stages whose spikes are added; empty: the previous stage.
   std::vector<std::string> source;
   /// Adjacent outputs per class; their mean is its logit.
@@ -131,31 +140,31 @@ struct Readout {
 
 /// A convolution of any size.
 struct Conv {
-  int64_t channels = 1;
-  int64_t kernel = 3;
-  int64_t stride = 1;
-  int64_t padding = 1;
-  bool bias = false;
-  NormSpec norm;
-  NeuronSpec neuron;
+  int64_t channels = 1;  ///< of the output
+  int64_t kernel = 3;    ///< side of the square kernel
+  int64_t stride = 1;    ///< of both axes
+  int64_t padding = 1;   ///< zeros around the map, at each side
+  bool bias = false;     ///< whether each channel has one
+  NormSpec norm;         ///< of the currents
+  NeuronSpec neuron;     ///< of the output map
   bool operator==(const Conv&) const = default;
 };
 
 /// The weights of a branch.
 struct SynapseSpec {
-  SynapseKind kind = SynapseKind::conv;
+  SynapseKind kind = SynapseKind::conv;  ///< what connects source and neurons
   int64_t outputs = 1;  ///< channels or features; ignored for identity, which keeps its source's
   int64_t kernel = 3;   ///< kernel, stride and padding of a convolution
-  int64_t stride = 1;
-  int64_t padding = 1;
-  bool bias = false;
+  int64_t stride = 1;   ///< of both axes
+  int64_t padding = 1;  ///< zeros around the map, at each side
+  bool bias = false;    ///< whether each output has one
   bool operator==(const SynapseSpec&) const = default;
 };
 
 /// A pool before the synapse of a branch.
 struct PoolSpec {
-  PoolKind kind = PoolKind::average;
-  int64_t size = 1;  ///< 1: none; 0: the whole map
+  PoolKind kind = PoolKind::average;  ///< how the values of a square become one
+  int64_t size = 1;                   ///< 1: none; 0: the whole map
   bool operator==(const PoolSpec&) const = default;
 };
 
@@ -167,21 +176,22 @@ struct BranchSpec {
   /// Names of earlier stages, or "input". The spikes of several are added. Empty: the previous
   /// stage.
   std::vector<std::string> source;
-  PoolSpec pool;
-  SynapseSpec synapse;
-  NormSpec norm;
+  PoolSpec pool;        ///< before the synapse
+  SynapseSpec synapse;  ///< the weights
+  NormSpec norm;        ///< of the currents
   bool operator==(const BranchSpec&) const = default;
 };
 
 /// neurons(Σ over branches of norm(synapse(source))). The other stages are short forms of such
 /// stages with one branch.
 struct BranchedStage {
-  std::string name;  ///< empty: conv3, fc1, ... as in a chain
-  std::vector<BranchSpec> branches;
-  NeuronSpec neuron;
+  std::string name;                  ///< empty: conv3, fc1, ... as in a chain
+  std::vector<BranchSpec> branches;  ///< at least one; all give maps of the same shape
+  NeuronSpec neuron;                 ///< of the stage
   bool operator==(const BranchedStage&) const = default;
 };
 
+/// One stage, or a pool that belongs to the next one.
 using StageSpec =
     std::variant<Conv3x3, Dense, AvgPool, Readout, Conv, SumPool, MaxPool, BranchedStage>;
 
@@ -197,11 +207,11 @@ enum class Init {
 
 /// A network is data: stages in the order in which they run, for a number of steps.
 struct NetworkSpec {
-  MapShape input;
-  int64_t steps = 25;
-  Propagation propagation = Propagation::instant;
-  Init init = Init::xavier;
-  std::vector<StageSpec> stages;
+  MapShape input;                                  ///< one image or frame
+  int64_t steps = 25;                              ///< of one run
+  Propagation propagation = Propagation::instant;  ///< of spikes between stages
+  Init init = Init::xavier;                        ///< of the initial weights
+  std::vector<StageSpec> stages;  ///< in the order in which they run; the last is the readout
   bool operator==(const NetworkSpec&) const = default;
 };
 
@@ -210,18 +220,18 @@ struct BranchPlan {
   /// Index that stands for the network's input instead of a stage.
   static constexpr int64_t kInput = -1;
 
-  std::string name;              ///< prefix of its numbers: conv1, or block2.branch2
-  std::vector<int64_t> sources;  ///< stages whose outputs are added, or kInput
-  MapShape source;               ///< the map of the sources, before pooling
-  PoolKind pool = PoolKind::average;
-  int64_t pool_height = 1;
-  int64_t pool_width = 1;
-  MapShape input;  ///< source after pooling
-  SynapseKind synapse = SynapseKind::conv;
-  ConvGeometry geometry;  ///< of a convolution
-  bool bias = false;
-  MapShape output;
-  NormSpec norm;
+  std::string name;                         ///< prefix of its numbers: conv1, or block2.branch2
+  std::vector<int64_t> sources;             ///< stages whose outputs are added, or kInput
+  MapShape source;                          ///< the map of the sources, before pooling
+  PoolKind pool = PoolKind::average;        ///< how values are pooled
+  int64_t pool_height = 1;                  ///< pixels that become one
+  int64_t pool_width = 1;                   ///< pixels that become one
+  MapShape input;                           ///< source after pooling
+  SynapseKind synapse = SynapseKind::conv;  ///< what connects input and neurons
+  ConvGeometry geometry;                    ///< of a convolution
+  bool bias = false;                        ///< whether each output channel has one
+  MapShape output;                          ///< of the synapse
+  NormSpec norm;                            ///< of the currents
 
   int64_t fan_in = 0;      ///< inputs of one output neuron
   int64_t weights = 0;     ///< synapse weights; 0 for identity
@@ -229,30 +239,29 @@ struct BranchPlan {
   int64_t parameters = 0;  ///< everything that is trained: weights, bias, and those of the norm
   int64_t macs = 0;        ///< dense multiply-adds per image and step
 
-  bool pools() const { return pool_height > 1 || pool_width > 1; }
+  bool pools() const { return pool_height > 1 || pool_width > 1; }  ///< whether anything is pooled
 };
 
 /// One stage with everything derived from the spec. Pooled spikes are computed when they are read,
 /// never stored (except those of a max pool).
 struct StagePlan {
   std::string name;  ///< its own, or conv1, conv2, ..., fc1, ...; the readout is the last fc
-  std::vector<BranchPlan> branches;
-  NeuronSpec neuron;
-  bool readout = false;
-  MapShape output;  ///< of this stage's neurons
+  std::vector<BranchPlan> branches;  ///< at least one
+  NeuronSpec neuron;                 ///< of the stage; the readout has only its leak
+  bool readout = false;              ///< whether it is the last stage
+  MapShape output;                   ///< of this stage's neurons
 
   /// The steps of the whole run in which this stage's work can reach the readout: with delayed
   /// propagation, stage l of L sees nothing before step l, and its last L - l steps do not reach
   /// the readout. With instant propagation, all steps.
   int64_t first_step = 0;
-  int64_t active_steps = 0;
+  int64_t active_steps = 0;  ///< their number, from first_step on
 
-  // Sums over the branches.
-  int64_t weights = 0;
-  int64_t gains = 0;
+  int64_t weights = 0;     ///< sum over the branches
+  int64_t gains = 0;       ///< sum over the branches
   int64_t parameters = 0;  ///< including those of the neurons
-  int64_t macs = 0;
-  int64_t neurons = 0;  ///< neurons that fire or rectify: 0 for the readout and neurons `none`
+  int64_t macs = 0;        ///< sum over the branches
+  int64_t neurons = 0;     ///< neurons that fire or rectify: 0 for the readout and neurons `none`
 
   /// Whether its output is spikes; otherwise real values.
   bool spikes() const {
@@ -261,21 +270,26 @@ struct StagePlan {
 };
 
 /// Validates the spec and computes shapes and counts. Throws Error, with one sentence, for a spec
-/// that cannot work.
+/// that cannot work. Thread-safe, as all functions here are.
 BNTT_API std::vector<StagePlan> plan_stages(const NetworkSpec& spec);
 
 /// Steps in which a stage works: all, or with delayed propagation all but one per hidden stage.
+/// Throws Error if there would be none.
 BNTT_API int64_t active_steps(const NetworkSpec& spec);
+/// The number of classes of the readout. Throws Error for a network without one.
 BNTT_API int64_t classes_of(const NetworkSpec& spec);
+/// The readout, which is part of the spec. Throws Error for a network without one.
 BNTT_API const Readout& readout_of(const NetworkSpec& spec);
 
-/// The values that `kind` of a NormSpec or NeuronSpec may have.
+/// The values that NormSpec::kind may have, including registered ones.
 BNTT_API std::vector<KindInfo> norm_kinds();
+/// The values that NeuronSpec::kind may have.
 BNTT_API std::vector<KindInfo> neuron_kinds();
 
-/// Round trips: parse(format(spec)) == spec. `origin` names the source of the text in error
-/// messages.
+/// The spec as text. Throws Error for an enum without one of its values.
 BNTT_API std::string to_json(const NetworkSpec& spec);
+/// The spec that to_json wrote: network_from_json(to_json(spec), "") == spec. `origin` names the
+/// source of the text in error messages. Throws Error for anything else.
 BNTT_API NetworkSpec network_from_json(const std::string& text, const std::string& origin);
 
 }  // namespace bntt

@@ -10,7 +10,8 @@
 namespace bntt {
 
 /// Labelled training samples from any source: derive from this class to read them from a file, a
-/// camera or a generator, and to augment them. A trainer uses them from one thread only.
+/// camera or a generator, and to augment them. A trainer calls them only on the thread that runs
+/// it; whether several trainers may share an object is up to the derived class.
 class BNTT_API Samples {
  public:
   virtual ~Samples() = default;

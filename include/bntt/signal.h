@@ -11,7 +11,9 @@
 
 namespace bntt {
 
+/// The spikes of up to 64 channels at one pixel.
 using SpikeWord = uint64_t;
+/// Bits of a SpikeWord.
 inline constexpr int64_t kSpikesPerWord = 64;
 
 /// Spikes of a whole map over some steps, as bit planes packed along channels: bit c % 64 of word c
@@ -25,27 +27,35 @@ class BNTT_API SpikeTrain {
   SpikeTrain(int64_t steps, int64_t batch, MapShape shape,
              std::vector<float> plane_weights = {1.0F});
 
-  int64_t steps() const { return steps_; }
-  int64_t batch() const { return batch_; }
-  const MapShape& shape() const { return shape_; }
-  int64_t planes() const { return static_cast<int64_t>(plane_weights_.size()); }
-  const std::vector<float>& plane_weights() const { return plane_weights_; }
-  int64_t words_per_pixel() const { return words_per_pixel_; }
+  int64_t steps() const { return steps_; }          ///< 0 for an empty train
+  int64_t batch() const { return batch_; }          ///< number of images
+  const MapShape& shape() const { return shape_; }  ///< of one image
+  int64_t planes() const {
+    return static_cast<int64_t>(plane_weights_.size());
+  }  ///< number of bit planes
+  const std::vector<float>& plane_weights() const { return plane_weights_; }  ///< [plane]
+  int64_t words_per_pixel() const { return words_per_pixel_; }                ///< of one plane
+  /// Of one plane, image and step.
   int64_t words_per_frame() const { return words_per_pixel_ * shape_.pixels(); }
 
   /// The words of one image at one step: [y, x, word]. Indices are not checked.
+  /// @{
   SpikeWord* frame(int64_t plane, int64_t step, int64_t image) {
     return words_.data() + ((plane * steps_ + step) * batch_ + image) * words_per_frame();
   }
   const SpikeWord* frame(int64_t plane, int64_t step, int64_t image) const {
     return words_.data() + ((plane * steps_ + step) * batch_ + image) * words_per_frame();
   }
+  /// @}
   /// All words: [plane, step, batch, y, x, word].
+  /// @{
   Buffer<SpikeWord>& words() { return words_; }
   const Buffer<SpikeWord>& words() const { return words_; }
+  /// @}
 
-  /// Both throw Error for an index out of range.
+  /// The sum over the planes. Throws Error for an index out of range.
   float value(int64_t step, int64_t image, int64_t y, int64_t x, int64_t channel) const;
+  /// Sets one bit. Throws Error for an index out of range.
   void set(int64_t plane, int64_t step, int64_t image, int64_t y, int64_t x, int64_t channel);
 
  private:
@@ -62,20 +72,23 @@ class BNTT_API SpikeTrain {
 /// Real values of a whole map: a direct-encoded image, event counts, or the activations of an ANN.
 /// With `constant` one step is stored and used for every step.
 struct DenseTrain {
-  int64_t steps = 1;
-  int64_t batch = 0;
-  MapShape shape;
-  bool constant = false;
-  Buffer<float> values;  // [step, batch, y, x, channel]
+  int64_t steps = 1;      ///< steps that it stands for
+  int64_t batch = 0;      ///< number of images
+  MapShape shape;         ///< of one image
+  bool constant = false;  ///< the same at every step
+  Buffer<float> values;   ///< [step, batch, y, x, channel]
 
-  int64_t stored_steps() const { return constant ? 1 : steps; }
+  int64_t stored_steps() const { return constant ? 1 : steps; }  ///< steps that `values` holds
 };
 
 /// The output of a stage, or the input of a network.
 using Signal = std::variant<SpikeTrain, DenseTrain>;
 
+/// The number of steps, whether stored or constant. Thread-safe, as all functions here are.
 BNTT_API int64_t signal_steps(const Signal& signal);
+/// The number of images.
 BNTT_API int64_t signal_batch(const Signal& signal);
+/// The map of one image; part of the signal.
 BNTT_API const MapShape& signal_shape(const Signal& signal);
 
 /// Throws Error unless the signal is valid for the kernels: sizes of at least 1, a matching number

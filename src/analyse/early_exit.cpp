@@ -87,7 +87,7 @@ class ExitAnalysis {
   };
 
   bool can_choose() const { return validation_.range.size() > 0; }
-  Judged judged(const Candidate& candidate) const {
+  ExitAnswers judged(const Candidate& candidate) const {
     return {candidate.run.trajectory, validation_labels_, candidate.work};
   }
 

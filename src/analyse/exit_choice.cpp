@@ -27,7 +27,7 @@ std::vector<double> work_until(const Network& network, const StepWindows& given,
   return work;
 }
 
-std::vector<bool> right_at(const Judged& judged, int64_t step) {
+std::vector<bool> right_at(const ExitAnswers& judged, int64_t step) {
   const Trajectory& trajectory = judged.trajectory;
   std::vector<bool> right;
   for (int64_t image = 0; image < judged.images(); ++image) {
@@ -42,7 +42,8 @@ double accuracy_of(const std::vector<bool>& right) {
          static_cast<double>(right.size());
 }
 
-SampleOutcome outcome_of(const Judged& judged, SampleExit measure, double limit, int64_t last) {
+SampleOutcome outcome_of(const ExitAnswers& judged, SampleExit measure, double limit,
+                         int64_t last) {
   const Trajectory& trajectory = judged.trajectory;
   const std::vector<float>& values =
       measure == SampleExit::margin ? trajectory.margin : trajectory.confidence;
@@ -64,8 +65,8 @@ SampleOutcome outcome_of(const Judged& judged, SampleExit measure, double limit,
   return outcome;
 }
 
-std::optional<SampleChoice> choose_limit(const Judged& judged, SampleExit measure, int64_t last,
-                                         const LossLimit& loss) {
+std::optional<SampleChoice> choose_limit(const ExitAnswers& judged, SampleExit measure,
+                                         int64_t last, const LossLimit& loss) {
   std::optional<SampleChoice> best;
   for (int64_t hundredth = 100; hundredth >= 1; --hundredth) {
     const double limit = static_cast<double>(hundredth) / 100.0;

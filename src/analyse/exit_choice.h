@@ -14,7 +14,7 @@ std::vector<double> work_until(const Network& network, const StepWindows& given,
                                bool constant_input);
 
 /// Images with their answers at every possible exit step, known without running them again.
-struct Judged {
+struct ExitAnswers {
   const Trajectory& trajectory;
   const std::vector<int64_t>& labels;
   const std::vector<double>& work;  ///< work_until
@@ -23,7 +23,7 @@ struct Judged {
 };
 
 /// [image]: whether the answer is right if every image stops after `step` steps of the run.
-std::vector<bool> right_at(const Judged& judged, int64_t step);
+std::vector<bool> right_at(const ExitAnswers& judged, int64_t step);
 /// Share of right answers, in percent.
 double accuracy_of(const std::vector<bool>& right);
 
@@ -36,7 +36,7 @@ struct SampleOutcome {
 };
 /// The outcome if each image stops as soon as its measure reaches the limit, at the latest after
 /// `last` steps.
-SampleOutcome outcome_of(const Judged& judged, SampleExit measure, double limit, int64_t last);
+SampleOutcome outcome_of(const ExitAnswers& judged, SampleExit measure, double limit, int64_t last);
 
 /// The loss that a rule may cause, and the confidence with which it must stay below.
 struct LossLimit {
@@ -56,8 +56,8 @@ struct SampleChoice {
 /// The lowest limit, on a grid of hundredths, for which it and all higher limits pass. Limits are
 /// tested from the strictest on until one fails, which makes the choice as certain as a single
 /// test. Empty if even the strictest fails.
-std::optional<SampleChoice> choose_limit(const Judged& judged, SampleExit measure, int64_t last,
-                                         const LossLimit& loss);
+std::optional<SampleChoice> choose_limit(const ExitAnswers& judged, SampleExit measure,
+                                         int64_t last, const LossLimit& loss);
 
 /// Thresholds of layer_windows worth trying: each skips about an eighth more of the work than the
 /// previous one.

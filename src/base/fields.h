@@ -81,12 +81,14 @@ std::vector<std::string> names_of() {
   return names;
 }
 
+/// Throws Error for a number that is not a value of the enum.
 template <NamedEnum Enum>
 std::string name_of(Enum wanted) {
   for (const auto& [value, name] : enum_names(wanted)) {
     if (value == wanted) return name;
   }
-  return "?";
+  fail("the number {} is not a value of its enum, expected one of {}", static_cast<int>(wanted),
+       fmt::join(names_of<Enum>(), ", "));
 }
 
 namespace fields {

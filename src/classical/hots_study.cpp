@@ -51,7 +51,7 @@ std::vector<double> dense(const SparseFeatures& row, int64_t size) {
   return values;
 }
 
-struct Judged {
+struct Judgements {
   std::vector<int64_t> answers;
   std::vector<std::vector<double>> scores;
 };
@@ -67,15 +67,15 @@ class DistanceJudge {
     }
   }
 
-  Judged judge(const std::vector<SparseFeatures>& rows) const {
-    Judged judged;
+  Judgements judge(const std::vector<SparseFeatures>& rows) const {
+    Judgements judgements;
     for (const SparseFeatures& row : rows) {
       std::vector<double> scores = means_.distances(dense(row, bins_));
       for (double& score : scores) score = -score;
-      judged.answers.push_back(highest(scores));
-      judged.scores.push_back(std::move(scores));
+      judgements.answers.push_back(highest(scores));
+      judgements.scores.push_back(std::move(scores));
     }
-    return judged;
+    return judgements;
   }
 
  private:
@@ -157,7 +157,7 @@ ClassicalAnswers run_hots(const ClassicalConfig& config, RecordingStream& stream
       {.name = kSvmText, .accuracy = accuracy(answers.answers, labels, classes)});
   for (const auto& [kind, name] : enum_names(HistogramDistance{})) {
     const DistanceJudge judge(kind, features.train, classes, bins);
-    Judged test = judge.judge(features.test);
+    Judgements test = judge.judge(features.test);
     const bool chosen = name_of(config.hots.classifier) == name;
     answers.also.push_back(
         {.name = classifier_text(kind), .accuracy = accuracy(test.answers, labels, classes)});

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "base/enums.h"
 #include "base/fail.h"
 #include "base/suggest.h"
 #include "base/text.h"
@@ -153,6 +154,8 @@ void check_options(const DatasetInfo& info, const DatasetOptions& options) {
   if (options.size < 0 || options.size > kLargestSide) {
     fail("{}: the size is {}, expected 0 (its own) to {}", info.name, options.size, kLargestSide);
   }
+  expect_enum(info.name, "fit", options.fit, "Fit");
+  expect_enum(info.name, "interval", options.events.interval, "Interval");
   if (options.fit != Fit::crop && !info.fittable) {
     fail("{}: data.fit was given, but {}", info.name,
          info.kind == SampleKind::events ? "it holds event recordings"

@@ -41,7 +41,7 @@ struct EventSource {
   FileList test;
 };
 
-struct Wanted {
+struct SourceOptions {
   bool train = true;
   bool test = true;
   SensorSize sensor;
@@ -108,7 +108,7 @@ DatasetSplits read_both(EventSource source, const DatasetOptions& options) {
           .test = read_samples(test, options.limit_test, options)};
 }
 
-Wanted wanted(const DatasetOptions& options) {
+SourceOptions source_options(const DatasetOptions& options) {
   return {.train = options.need_train, .test = options.need_test, .sensor = options.sensor};
 }
 
@@ -139,7 +139,7 @@ void add_trials(const fs::path& root, const char* name, FileList& list) {
   }
 }
 
-EventSource dvs_cifar10(const fs::path& directory, const Wanted& wanted) {
+EventSource dvs_cifar10(const fs::path& directory, const SourceOptions& wanted) {
   EventSource source = {.dataset = "dvs-cifar10",
                         .parse = with_sensor(kDvs128Side, parse_aedat2),
                         .turn = SensorTurn::half_and_swap,
@@ -153,7 +153,7 @@ EventSource dvs_cifar10(const fs::path& directory, const Wanted& wanted) {
   return source;
 }
 
-EventSource dvs_gesture(const fs::path& directory, const Wanted& wanted) {
+EventSource dvs_gesture(const fs::path& directory, const SourceOptions& wanted) {
   EventSource source = {
       .dataset = "dvs-gesture",
       .parse = with_sensor(kDvs128Side, parse_aedat3),
@@ -169,7 +169,7 @@ EventSource dvs_gesture(const fs::path& directory, const Wanted& wanted) {
   return source;
 }
 
-EventSource nmnist(const fs::path& directory, const Wanted& wanted) {
+EventSource nmnist(const fs::path& directory, const SourceOptions& wanted) {
   EventSource source = {.dataset = "nmnist",
                         .parse = with_sensor(kNmnistSide, parse_nmnist),
                         .side = kNmnistSide,
@@ -184,7 +184,7 @@ EventSource nmnist(const fs::path& directory, const Wanted& wanted) {
   return source;
 }
 
-EventSource event_folder(const fs::path& directory, const Wanted& wanted) {
+EventSource event_folder(const fs::path& directory, const SourceOptions& wanted) {
   const SensorSize sensor = wanted.sensor;
   EventSource source = {
       .dataset = "event-folder",
@@ -200,7 +200,7 @@ EventSource event_folder(const fs::path& directory, const Wanted& wanted) {
   return source;
 }
 
-using Find = EventSource (*)(const fs::path& directory, const Wanted& wanted);
+using Find = EventSource (*)(const fs::path& directory, const SourceOptions& wanted);
 
 const std::vector<std::pair<std::string, Find>>& event_sources() {
   static const std::vector<std::pair<std::string, Find>> sources = {{"dvs-cifar10", dvs_cifar10},
@@ -246,19 +246,19 @@ fs::path gesture_labels_of(const fs::path& recording) {
 }
 
 DatasetSplits open_dvs_cifar10(const fs::path& directory, const DatasetOptions& options) {
-  return read_both(dvs_cifar10(directory, wanted(options)), options);
+  return read_both(dvs_cifar10(directory, source_options(options)), options);
 }
 
 DatasetSplits open_dvs_gesture(const fs::path& directory, const DatasetOptions& options) {
-  return read_both(dvs_gesture(directory, wanted(options)), options);
+  return read_both(dvs_gesture(directory, source_options(options)), options);
 }
 
 DatasetSplits open_nmnist(const fs::path& directory, const DatasetOptions& options) {
-  return read_both(nmnist(directory, wanted(options)), options);
+  return read_both(nmnist(directory, source_options(options)), options);
 }
 
 DatasetSplits open_event_folder(const fs::path& directory, const DatasetOptions& options) {
-  return read_both(event_folder(directory, wanted(options)), options);
+  return read_both(event_folder(directory, source_options(options)), options);
 }
 
 RecordingSets open_recordings(std::string_view name, const fs::path& directory,

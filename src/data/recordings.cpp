@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/enums.h"
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -40,6 +41,12 @@ Recording parse_aedat(std::span<const uint8_t> bytes, std::string_view version,
     fail("{} is AEDAT 4, which is not supported: export it as AEDAT 3.1", origin);
   }
   fail("{} is AEDAT {}, expected 2.0 or 3.1", origin, excerpt(version));
+}
+
+void expect_both_sides(const SensorSize& sensor, const std::filesystem::path& file) {
+  if (sensor.known() || sensor == SensorSize{}) return;
+  fail("{}: a sensor of {}x{} pixels was given, expected both sides above 0, or neither",
+       file.string(), sensor.width, sensor.height);
 }
 
 /// The sensor that the settings of a training name; unknown if they name none.
@@ -87,6 +94,7 @@ Recording parse_recording(std::span<const uint8_t> bytes, const std::string& ext
 }
 
 Recording read_recording(const std::filesystem::path& file, const SensorSize& sensor) {
+  expect_both_sides(sensor, file);
   constexpr uint64_t kLargestRecording = uint64_t{1} << 30;
   return parse_recording(read_file(file, kLargestRecording), lower_extension(file), sensor,
                          file.string());
@@ -111,6 +119,7 @@ Recording read_recording_of(std::string_view dataset, const std::filesystem::pat
 
 Recording read_recording_for(const ModelCard& card, const std::filesystem::path& file,
                              const SensorSize& sensor) {
+  expect_both_sides(sensor, file);
   const SensorSize known = sensor.known() ? sensor : sensor_in(card.training.settings);
   return read_recording_of(card.training.data, file, known);
 }
@@ -137,6 +146,7 @@ Batch frames_of(const Recording& recording, const MapShape& shape, const FrameOp
     fail("recording: {} frames of {}x{} pixels, expected 1 to {} of each", options.frames,
          shape.height, shape.width, kMost);
   }
+  expect_enum("recording", "interval", options.interval, "Interval");
   if (options.bin_us < 0) {
     fail("recording: bins of {} microseconds, expected at least 0", options.bin_us);
   }

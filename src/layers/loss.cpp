@@ -30,8 +30,8 @@ void expect_share(const char* what, double value, bool one_too) {
 
 void expect_fitting(const Buffer<float>& logits, std::span<const int64_t> labels) {
   if (labels.empty() || logits.empty() || logits.size() % std::ssize(labels) != 0) {
-    fail("loss: {} logits and {} labels, expected as many logits for each label", logits.size(),
-         labels.size());
+    fail("loss: {} logits for {} labels, expected the same number of logits per label",
+         logits.size(), labels.size());
   }
   const int64_t classes = logits.size() / std::ssize(labels);
   for (const int64_t label : labels) {

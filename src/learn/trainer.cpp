@@ -73,6 +73,7 @@ Trainer::Trainer(Network network, InputSpec input, TrainerOptions options) {
   const TrainingLength length{.epochs = options.epochs};
   (void)learning_rate_at(options.learning_rate, 0, length);  // throws for invalid options
   (void)checked_loss(options.loss);
+  (void)classes_of(network.spec());  // throws for a network that was moved from
   expect_input_fits(input, network.spec());
   network.set_precision(options.precision);
   auto optimizer = make_optimizer(network, options.optimizer);

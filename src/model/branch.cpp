@@ -133,14 +133,14 @@ RowMoments Branch::moments_of(const kernels::NeuronShape& shape, bool constant,
 
 // Neurons read the rounded currents too: the backward pass recomputes membranes from the stored
 // currents, and must find the same spikes.
-Branch::Written Branch::write_currents(const Signal& input, const PreparedWeights& weights,
-                                       const Wanted& wanted) const {
+Branch::BranchCurrents Branch::write_currents(const Signal& input, const PreparedWeights& weights,
+                                              const CurrentOptions& wanted) const {
   const kernels::NeuronShape shape = shape_of(input);
   const bool constant = is_constant(input);
   const int64_t frame = shape.frame();
   const int64_t frames = stored_frames(input);
   const RowSplit rows = row_split(shape);
-  Written result{.moments = {.split = rows}};
+  BranchCurrents result{.moments = {.split = rows}};
   if (wanted.halves) result.halves = Buffer<uint16_t>(frames * frame);
   const bool frame_is_row = rows.images_per_row == 1;
   // Only halves are kept, except where moments are taken over several frames together.
@@ -228,8 +228,9 @@ bool Branch::takes_batch_moments(NormMode mode) const {
   return norm_->per_image() || (mode == NormMode::batch && has_statistics_);
 }
 
-Branch::Written Branch::write_working_currents(const Signal& input, const PreparedWeights& weights,
-                                               const Wanted& wanted) const {
+Branch::BranchCurrents Branch::write_working_currents(const Signal& input,
+                                                      const PreparedWeights& weights,
+                                                      const CurrentOptions& wanted) const {
   return working_.all() ? write_currents(input, weights, wanted)
                         : write_currents(working_.pick(input), weights, wanted);
 }
@@ -268,10 +269,10 @@ BranchTrace Branch::forward(const Signal& input, const BranchNumbers& numbers,
                             std::span<Statistic> statistics, const ForwardOptions& options) const {
   PhaseTimer timer(stage_name_, StagePhase::synapse_forward);
   const bool halves = keeps_halves(options.precision);
-  Written written = write_working_currents(input, *numbers.prepared,
-                                           {.halves = halves,
-                                            .moments = takes_batch_moments(options.mode),
-                                            .arithmetic = arithmetic_of(options.precision)});
+  BranchCurrents written = write_working_currents(input, *numbers.prepared,
+                                                  {.halves = halves,
+                                                   .moments = takes_batch_moments(options.mode),
+                                                   .arithmetic = arithmetic_of(options.precision)});
   timer.next(StagePhase::neuron_forward);
   BranchTrace trace{.current_constant = is_constant(input),
                     .stored_steps = working_.stored_steps()};
@@ -306,7 +307,7 @@ void Branch::restore_currents(const Signal& input, const BranchNumbers& numbers,
                               Precision precision, BranchTrace& trace) const {
   if (!trace.current.empty() || !trace.half_current.empty()) return;
   const PhaseTimer timer(stage_name_, StagePhase::synapse_forward);
-  Written again = write_working_currents(
+  BranchCurrents again = write_working_currents(
       input, *numbers.prepared,
       {.halves = keeps_halves(precision), .arithmetic = arithmetic_of(precision)});
   trace.current = std::move(again.current);
@@ -330,7 +331,7 @@ Branch::Evaluation Branch::evaluate(const Signal& input, int64_t first, const Re
   const bool constant = is_constant(input);
   PhaseTimer timer(stage_name_, StagePhase::synapse_forward);
   Evaluation result;
-  Written written{.moments = {.split = row_split(shape)}};
+  BranchCurrents written{.moments = {.split = row_split(shape)}};
   if (!constant || constant_current.empty()) {
     written =
         write_currents(input, *numbers.prepared,

@@ -88,24 +88,24 @@ class Branch {
 
  private:
   /// What is computed from the currents while they are written.
-  struct Wanted {
+  struct CurrentOptions {
     bool halves = false;  // rounded to bf16 and stored as such, instead of floats
     bool moments = false;
     Arithmetic arithmetic = Arithmetic::fp32;
     RestingFrames resting = {};
   };
-  struct Written {
+  struct BranchCurrents {
     Buffer<float> current;
     Buffer<uint16_t> halves;
     RowMoments moments;
   };
-  Written write_currents(const Signal& input, const PreparedWeights& weights,
-                         const Wanted& wanted) const;
+  BranchCurrents write_currents(const Signal& input, const PreparedWeights& weights,
+                                const CurrentOptions& wanted) const;
   RowMoments moments_of(const kernels::NeuronShape& shape, bool constant,
                         const Buffer<float>& current) const;
   /// The same at the working steps alone.
-  Written write_working_currents(const Signal& input, const PreparedWeights& weights,
-                                 const Wanted& wanted) const;
+  BranchCurrents write_working_currents(const Signal& input, const PreparedWeights& weights,
+                                        const CurrentOptions& wanted) const;
   NormTrace trace_of_batch(const kernels::NeuronShape& shape, const RowMoments& moments,
                            std::span<Statistic> statistics) const;
   /// Sets the rows of steps that are switched off to 0, in a trace that begins with local step

@@ -13,7 +13,7 @@ LearnedWindows all_steps(const Network& network);
 LearnedWindows windows_of(const Network& network);
 
 /// Share of the dense multiply-adds of all branches and steps that the windows leave. An input that
-/// is the same at every step meets the synapses that read it once.
+/// is the same at every step is counted once.
 double work_left(const Network& network, const LearnedWindows& windows, bool constant_input);
 
 /// "##..": at # the branch works, at . it is switched off or cannot reach the readout.

@@ -28,7 +28,7 @@ struct Model::Contents {
 namespace {
 
 fs::path model_file_at(const fs::path& path) {
-  if (!fs::exists(path)) fail("{}: holds no run: it does not exist", path.string());
+  if (!fs::exists(path)) fail("{}: does not exist", path.string());
   if (!fs::is_directory(path)) return path;
   const RunPaths run{path};
   for (const fs::path& file : {run.best(), run.checkpoint()}) {

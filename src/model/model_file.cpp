@@ -12,6 +12,7 @@
 #include "kernels/integer_kernels.h"
 #include "layers/synapses/integer_weights.h"
 #include "model/break_even_values.h"
+#include "model/card_check.h"
 #include "model/declared.h"
 #include "model/learned_windows.h"
 
@@ -31,7 +32,7 @@ void visit_fields(Visitor& visit, EncoderSpec& encoder) {
 
 template <class Visitor>
 void visit_fields(Visitor& visit, FrameOptions& events) {
-  visit("frames", events.frames, between(0, 1 << 16));
+  visit("frames", events.frames, between(0, kMostEventFrames));
   visit("interval", events.interval);
   visit.optional("bin_us", events.bin_us, int64_t{0}, at_least(0));
   visit("clip", events.clip);
@@ -83,8 +84,9 @@ std::vector<BreakEven> break_even_in(const TensorFile& file, const std::string& 
   if (found == file.metadata.end()) return network.break_even();
   const Json values = parse_json(found->second, origin + ": break-even densities");
   const bool numbers =
-      values.is_array() && std::all_of(values.begin(), values.end(),
-                                       [](const Json& value) { return value.is_number(); });
+      values.is_array() && std::all_of(values.begin(), values.end(), [](const Json& value) {
+        return value.is_number() && std::isfinite(static_cast<float>(value.get<double>()));
+      });
   const std::size_t synapses = network.break_even().size();
   if (!numbers || values.size() != 2 * synapses) {
     fail("{}: its break-even densities are not two numbers for each of {} synapses", origin,

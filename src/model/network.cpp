@@ -1,12 +1,14 @@
 #include "bntt/network.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numeric>
 
 #include "base/fail.h"
 #include "base/random.h"
 #include "bntt/declaration.h"
 #include "kernels/unpack.h"
+#include "layers/norms/norm_checks.h"
 #include "model/branch_input.h"
 #include "model/dropout.h"
 #include "model/init.h"
@@ -125,11 +127,27 @@ void Network::set_break_even(std::vector<BreakEven> break_even) {
     fail("network: {} break-even densities were given, expected one for each of {} synapses",
          break_even.size(), branches);
   }
+  for (const BreakEven& densities : break_even) {
+    for (const float density : {densities.forward, densities.weight_gradient}) {
+      if (!std::isfinite(density)) {
+        fail("network: a break-even density is {}, expected a finite number", density);
+      }
+    }
+  }
   break_even_ = std::move(break_even);
   auto next = break_even_.begin();
   for (const auto& stage : stages_) {
     for (Branch& branch : stage->branches()) branch.synapse().set_break_even(*next++);
   }
+}
+
+void Network::set_precision(Precision precision) {
+  if (precision != Precision::fp32 && precision != Precision::mixed &&
+      precision != Precision::bf16) {
+    fail("network: precision is {}, which is not a value of Precision",
+         static_cast<int>(precision));
+  }
+  precision_ = precision;
 }
 
 Network::Network(Network&&) noexcept = default;
@@ -199,10 +217,11 @@ StageNumbers Network::numbers(std::size_t stage, const PreparedNetwork& prepared
 }
 
 Trace Network::forward(Signal input, NormMode mode, Keep keep, const DropoutDraws* dropout) {
+  check_numbers();
+  expect_norm_mode("network", mode);
   if (mode == NormMode::batch) expect_trainable("no batch statistics");
-  if (precision_ != Precision::fp32 && precision_ != Precision::mixed &&
-      precision_ != Precision::bf16) {
-    fail("network: precision is the number {}, which has no meaning", static_cast<int>(precision_));
+  if (keep != Keep::everything && keep != Keep::for_backward) {
+    fail("network: keep is {}, which is not a value of Keep", static_cast<int>(keep));
   }
   check_window(input, active_steps(spec_));
   if (signal_steps(input) != active_steps(spec_)) {

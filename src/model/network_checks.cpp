@@ -3,6 +3,7 @@
 
 #include "base/fail.h"
 #include "bntt/network.h"
+#include "layers/norms/norm_checks.h"
 #include "model/prepared_network.h"
 #include "model/stage.h"
 
@@ -63,7 +64,7 @@ void Network::check_window(const Signal& window, int64_t steps_left) const {
     fail("network: input has {} images, expected at least 1", signal_batch(window));
   }
   if (steps_left == 0) {
-    fail("network: input for one more step, but all {} steps are taken", active_steps(spec_));
+    fail("network: all {} steps are done, but the input has another one", active_steps(spec_));
   }
   if (signal_steps(window) < 1 || signal_steps(window) > steps_left) {
     fail("network: input has {} steps, expected 1 to {}", signal_steps(window), steps_left);
@@ -71,6 +72,7 @@ void Network::check_window(const Signal& window, int64_t steps_left) const {
 }
 
 void Network::check_numbers() const {
+  if (plans_.empty()) fail("network: was moved from");
   bool whole = sizes_.size() == parameters_.size() + statistics_.size();
   for (std::size_t i = 0; whole && i < parameters_.size(); ++i) {
     whole = parameters_[i].value.size() == sizes_[i];
@@ -103,6 +105,8 @@ const Network::BranchRanges& Network::ranges_of(std::size_t stage, std::size_t b
 }
 
 void Network::check_trace(const Trace& trace) const {
+  check_numbers();
+  expect_norm_mode("trace", trace.mode);
   const int64_t steps = active_steps(spec_);
   check_window(trace.input, steps);
   const int64_t batch = signal_batch(trace.input);
@@ -126,20 +130,24 @@ void Network::check_trace(const Trace& trace) const {
   if (!fitting) fail_as_foreign("trace");
 }
 
+// A state reads the weights where they were when it was started, and has its own copy of the
+// scales.
 void Network::check_prepared(const ChainState& state) const {
+  check_numbers();
+  auto scales = weight_scales_.begin();
   bool own = state.prepared != nullptr && state.prepared->stages.size() == plans_.size();
   for (std::size_t i = 0; own && i < plans_.size(); ++i) {
     const auto& prepared = state.prepared->stages[i];
     own = prepared.size() == plans_[i].branches.size();
     for (std::size_t b = 0; own && b < prepared.size(); ++b) {
-      own = prepared[b]->plain() == weights_of(i, b).data();
+      own = prepared[b]->plain() == weights_of(i, b).data() &&
+            std::ranges::equal(prepared[b]->scales(), *scales++);
     }
   }
   if (!own) fail_as_foreign("state");
 }
 
 void Network::check_state(const ChainState& state) const {
-  check_numbers();
   check_prepared(state);
   bool fitting =
       state.batch >= 1 && state.steps_done >= 0 && state.steps_done <= active_steps(spec_) &&

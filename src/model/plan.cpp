@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/enums.h"
 #include "base/fail.h"
 #include "base/kinds.h"
 #include "base/suggest.h"
@@ -46,14 +47,6 @@ void check_fraction(const std::string& where, const char* what, float value) {
   }
 }
 
-template <NamedEnum Enum>
-void check_enum(const std::string& where, const char* what, Enum value) {
-  for (const auto& [known, name] : enum_names(value)) {
-    if (known == value) return;
-  }
-  fail("{}: {} is the number {}, which has no meaning", where, what, static_cast<int>(value));
-}
-
 void check_norm(const std::string& where, const NormSpec& norm) {
   check_positive(where, "norm epsilon", norm.epsilon);
   check_fraction(where, "norm momentum", norm.momentum);
@@ -67,9 +60,9 @@ void check_neuron(const std::string& where, const NeuronSpec& neuron) {
   if (!(neuron.dropout >= 0.0F && neuron.dropout < 1.0F)) {
     fail("{}: dropout is {}, expected a number of at least 0 and below 1", where, neuron.dropout);
   }
-  check_enum(where, "fire", neuron.fire);
-  check_enum(where, "reset", neuron.reset);
-  check_enum(where, "surrogate", neuron.surrogate.kind);
+  expect_enum(where, "fire", neuron.fire, "Fire");
+  expect_enum(where, "reset", neuron.reset, "Reset");
+  expect_enum(where, "surrogate", neuron.surrogate.kind, "SurrogateKind");
   if (neuron.kind == "relu" || neuron.kind == "none") return;
   if (neuron.kind != "if" && neuron.kind != "lee-if") check_fraction(where, "leak", neuron.leak);
   if (!(neuron.neunorm_decay >= 0.0F && neuron.neunorm_decay < 1.0F)) {
@@ -260,8 +253,8 @@ class Planner {
     branch.norm = spec.norm;
     branch.bias = spec.synapse.bias;
     branch.synapse = spec.synapse.kind;
-    check_enum(branch.name, "synapse", spec.synapse.kind);
-    check_enum(branch.name, "pool", spec.pool.kind);
+    expect_enum(branch.name, "synapse", spec.synapse.kind, "SynapseKind");
+    expect_enum(branch.name, "pool", spec.pool.kind, "PoolKind");
     check_norm(branch.name, spec.norm);
     find_sources(spec, branch);
     apply_pools(spec, branch);
@@ -490,8 +483,8 @@ void check_connections(const NetworkSpec& spec, const std::vector<StagePlan>& pl
 std::vector<StagePlan> plan_stages(const NetworkSpec& spec) {
   check_count("steps", spec.steps, kMaxSteps);
   check_input(spec.input);
-  check_enum("network", "propagation", spec.propagation);
-  check_enum("network", "init", spec.init);
+  expect_enum("network", "propagation", spec.propagation, "Propagation");
+  expect_enum("network", "init", spec.init, "Init");
   check_order(spec);
   Planner planner(spec);
   for (const StageSpec& stage : spec.stages) std::visit(planner, stage);
@@ -501,7 +494,9 @@ std::vector<StagePlan> plan_stages(const NetworkSpec& spec) {
 }
 
 int64_t active_steps(const NetworkSpec& spec) {
-  return spec.propagation == Propagation::delayed ? spec.steps - hidden_stages(spec) : spec.steps;
+  const int64_t idle = spec.propagation == Propagation::delayed ? hidden_stages(spec) : 0;
+  if (spec.steps <= idle) fail("steps is {}, expected at least {}", spec.steps, idle + 1);
+  return spec.steps - idle;
 }
 
 const Readout& readout_of(const NetworkSpec& spec) {

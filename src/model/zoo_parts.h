@@ -22,6 +22,9 @@ class ZooParts {
     if (!(options.width > 0.0 && options.width <= kMaxWidth)) {
       fail("width is {}, expected a number above 0 and at most {}", options.width, kMaxWidth);
     }
+    if (!(options.pool_threshold >= 0.0F) || !std::isfinite(options.pool_threshold)) {
+      fail("pool_threshold is {}, expected a number of at least 0", options.pool_threshold);
+    }
   }
 
   Conv3x3 conv(int64_t channels) const {

@@ -86,7 +86,7 @@ TEST(SampleExits, LeaveTheAnswersOfTheOthersAlone) {
     const Inference whole = infer(trained.network, trained.sample(), {.keep_trajectory = true});
     const std::vector<double> work =
         work_until(trained.network, {}, encoder == EncoderKind::direct);
-    const Judged judged{whole.trajectory, trained.test.labels, work};
+    const ExitAnswers judged{whole.trajectory, trained.test.labels, work};
     for (const double limit : {0.4, 0.6, 0.8}) {
       const SampleOutcome expected = outcome_of(judged, SampleExit::confidence, limit, whole.steps);
       const Inference run =

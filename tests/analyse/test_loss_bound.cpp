@@ -122,7 +122,7 @@ struct TwoSteps {
                                    {wrong ? confidences[image % confidences.size()] : 1.0F, 1.0F});
     }
   }
-  Judged judged() const { return {trajectory, labels, work}; }
+  ExitAnswers judged() const { return {trajectory, labels, work}; }
 
   Trajectory trajectory;
   std::vector<int64_t> labels;

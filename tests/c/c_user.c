@@ -55,6 +55,45 @@ static int stop_at_once(int64_t done, void* user_data) {
   return 1;
 }
 
+static int complains(const char* of) { return strcmp(bntt_last_error(), of) == 0; }
+
+/* Every function takes NULL for its object. Those that return a number return 0. */
+static void check_null(void) {
+  const uint8_t pixel = 0;
+  float number = 0.0F;
+  bntt_model* model = NULL;
+  bntt_session* session = NULL;
+  bntt_results results;
+  EXPECT(bntt_results_init(NULL, sizeof results) == BNTT_ERROR);
+  EXPECT(bntt_results_init(&results, 3) == BNTT_ERROR);
+  EXPECT(bntt_results_init(&results, (size_t)-1) == BNTT_ERROR);
+  EXPECT(bntt_model_load("no/such/run", NULL) == BNTT_ERROR);
+  EXPECT(complains("model: is NULL"));
+  EXPECT(bntt_model_classes(model) == 0);
+  EXPECT(complains("bntt_model: is NULL"));
+  EXPECT(bntt_session_steps_done(session) == 0);
+  EXPECT(complains("bntt_session: is NULL"));
+  EXPECT(bntt_model_steps(model) == 0);
+  EXPECT(complains("bntt_model: is NULL"));
+  EXPECT(bntt_session_done(session) == 0);
+  EXPECT(complains("bntt_session: is NULL"));
+  EXPECT(bntt_model_channels(model) == 0);
+  EXPECT(bntt_model_height(model) == 0);
+  EXPECT(bntt_model_width(model) == 0);
+  EXPECT(bntt_model_frames(model) == 0);
+  EXPECT(bntt_model_class_name(model, 0) == NULL);
+  EXPECT(complains("bntt_model: is NULL"));
+  EXPECT(bntt_session_create(model, 1, NULL, &session) == BNTT_ERROR);
+  EXPECT(session == NULL);
+  EXPECT(bntt_session_restart(session) == BNTT_ERROR);
+  EXPECT(complains("bntt_session: is NULL"));
+  EXPECT(bntt_session_show(session, &pixel, 1, 1, 1) == BNTT_ERROR);
+  EXPECT(bntt_session_advance(session, 1) == BNTT_ERROR);
+  EXPECT(bntt_session_advance_events(session, &pixel) == BNTT_ERROR);
+  EXPECT(bntt_session_logits(session, &number) == BNTT_ERROR);
+  EXPECT(bntt_session_probabilities(session, &number) == BNTT_ERROR);
+}
+
 static void check_refusals(void) {
   bntt_model* model = NULL;
   bntt_options options;
@@ -72,6 +111,7 @@ static void check_refusals(void) {
   EXPECT(bntt_options_init(&options, (size_t)-1) == BNTT_ERROR); /* never initialised */
   EXPECT(bntt_options_init(&later.known, sizeof later) == BNTT_OK);
   EXPECT(later.newer == 0 && later.known.size == sizeof later);
+  check_null();
   bntt_model_free(NULL);
   bntt_session_free(NULL);
 }
@@ -171,6 +211,13 @@ static void check_session(const struct samples* samples) {
   EXPECT(bntt_session_create(samples->model, 0, NULL, &session) == BNTT_ERROR);
   EXPECT(bntt_session_create(samples->model, samples->count, NULL, &session) == BNTT_OK);
   EXPECT(bntt_session_advance(session, 1) == BNTT_ERROR); /* nothing shown yet */
+  EXPECT(bntt_session_show(session, NULL, kSide, kSide, 1) == BNTT_ERROR);
+  EXPECT(bntt_session_show(session, samples->bytes, 0, kSide, 1) == BNTT_ERROR);
+  EXPECT(bntt_session_show(session, samples->bytes, kSide, kSide, 2) == BNTT_ERROR);
+  EXPECT(bntt_session_show(session, samples->bytes, INT64_MAX, INT64_MAX, 1) == BNTT_ERROR);
+  EXPECT(bntt_session_advance_events(session, samples->bytes) == BNTT_ERROR); /* reads images */
+  EXPECT(bntt_session_logits(session, NULL) == BNTT_ERROR);
+  EXPECT(bntt_session_probabilities(session, NULL) == BNTT_ERROR);
   for (int round = 0; round < 2; ++round) {
     EXPECT(bntt_session_show(session, samples->bytes, kSide, kSide, 1) == BNTT_OK);
     EXPECT(bntt_session_steps_done(session) == 0);
@@ -231,6 +278,10 @@ static void check_events(const struct samples* samples, const char* recording) {
   }
   EXPECT(bntt_session_logits(session, logits) == BNTT_OK);
   EXPECT(memcmp(logits, samples->logits, (size_t)bntt_model_classes(model) * sizeof *logits) == 0);
+  EXPECT(bntt_session_advance_events(session, samples->bytes) == BNTT_ERROR); /* no steps left */
+  EXPECT(bntt_session_restart(session) == BNTT_OK);
+  EXPECT(bntt_session_advance_events(session, NULL) == BNTT_ERROR);
+  EXPECT(bntt_session_show(session, samples->bytes, kSide, kSide, 1) == BNTT_ERROR);
   bntt_session_free(session);
   free(logits);
 }

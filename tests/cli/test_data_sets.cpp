@@ -125,6 +125,12 @@ TEST_F(DataSets, PaperDvsCifar10) {
 TEST_F(DataSets, Nmnist) {
   write_nmnist();
   trains_and_evaluates("nmnist");
+  EXPECT_THAT(run_bntt({"inspect", path("run")}).out,
+              HasSubstr("frames    10 of equal lengths of time, counts of events\n"));
+  const ProcessEnd half =
+      run_bntt({"predict", path("run"), path("data/Test/3/0.bin"), "--sensor-width", "34"});
+  EXPECT_EQ(half.exit_code, 2);
+  EXPECT_THAT(half.error, HasSubstr("a sensor of 34x0 pixels was given, expected both sides"));
 }
 
 TEST_F(DataSets, ARunOnAFolderKeepsItsMeasuredStatistics) {

@@ -9,6 +9,7 @@ namespace {
 
 using testing::bytes_of;
 using ::testing::HasSubstr;
+using ::testing::Not;
 using testing::TinyRuns;
 
 class RoundTrip : public TinyRuns {
@@ -118,6 +119,21 @@ TEST_F(RoundTrip, InspectShowsGammaOfEveryStep) {
   for (const char* word : {"conv1", "conv3", "fc1", "total", "gamma", "neuron-steps that fire"}) {
     EXPECT_THAT(told, HasSubstr(word));
   }
+}
+
+TEST_F(RoundTrip, InspectShowsSeedFitAndBreakEvens) {
+  train("run", {"--epochs", "1", "--seed", "5", "--set",
+                "train.break_even=[0.25, 0.5, 0.125, 0.75, 0.375, 0.625, 1.0, 1.0, 1.0, 1.0]"});
+  const std::string told = succeed({"inspect", path("run")});
+  EXPECT_THAT(told, HasSubstr(", seed 5\n"));
+  EXPECT_THAT(told, HasSubstr("fit       crop"));
+  EXPECT_THAT(told, HasSubstr("conv2               0.125            0.750\n"));
+  EXPECT_THAT(told, Not(HasSubstr("fc1                 1.000"))) << "it has no dense way";
+  const Json densities =
+      parse_json(succeed({"inspect", path("run"), "--json"}), "inspect").at("break_even");
+  ASSERT_EQ(densities.size(), 5U);
+  EXPECT_EQ(densities[2],
+            (Json{{"synapse", "conv3"}, {"forward", 0.375}, {"weight_gradient", 0.625}}));
 }
 
 TEST_F(RoundTrip, SettingsOfTheCommandLineAreKeptWithTheRun) {

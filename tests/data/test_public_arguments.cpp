@@ -1,5 +1,6 @@
 // A wrong argument of a function in include/bntt/data is an Error. Run under the sanitizers by
 // scripts/check.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -7,9 +8,12 @@
 #include "bntt/data/picture.h"
 #include "bntt/data/recording.h"
 #include "bntt/error.h"
+#include "bntt/model.h"
 
 namespace bntt {
 namespace {
+
+using ::testing::EndsWith;
 
 constexpr int64_t kHuge = std::numeric_limits<int64_t>::max();
 
@@ -26,6 +30,26 @@ TEST(DataArguments, OfRecordings) {
   EXPECT_THROW((void)read_recording(""), Error);
   EXPECT_THROW((void)read_recording("/"), Error);
   EXPECT_THROW((void)read_recording("/nowhere/at/all.bin", {34, 34}), Error);
+  for (const SensorSize& half : {SensorSize{34, 0}, SensorSize{0, 34}, SensorSize{-34, -34}}) {
+    const std::string expected = "expected both sides above 0, or neither";
+    const auto sentence = [](auto read) {
+      try {
+        read();
+      } catch (const Error& error) {
+        return std::string(error.what());
+      }
+      return std::string("nothing was refused");
+    };
+    const std::string file = "/nowhere/at/all.bin";
+    EXPECT_THAT(sentence([&] { (void)read_recording(file, half); }), EndsWith(expected));
+    EXPECT_THAT(sentence([&] { (void)read_recording_for({}, file, half); }), EndsWith(expected));
+  }
+  EXPECT_THROW((void)read_recording_for({}, ""), Error);
+  EXPECT_THROW((void)read_recording_for({}, "/"), Error);
+  EXPECT_THROW((void)read_recording_for({}, "/nowhere/at/all.bin", {34, 34}), Error);
+  ModelCard damaged;
+  damaged.training.settings = "[data";
+  EXPECT_THROW((void)read_recording_for(damaged, "/nowhere/at/all.bin"), Error);
   const Recording right{{34, 34}, {{.time_us = 0}, {.time_us = 9, .x = 33, .y = 33, .on = true}}};
   const MapShape map{2, 34, 34};
   EXPECT_EQ(frames_of(right, map, {.frames = 2}).counts.size(), 2 * map.size());
@@ -37,6 +61,8 @@ TEST(DataArguments, OfRecordings) {
     EXPECT_THROW((void)frames_of(right, map, {.frames = frames}), Error) << frames;
   }
   EXPECT_THROW((void)frames_of(right, map, {.frames = 2, .bin_us = -1}), Error);
+  EXPECT_THROW((void)frames_of(right, map, {.frames = 2, .interval = static_cast<Interval>(9)}),
+               Error);
   EXPECT_NO_THROW((void)frames_of(right, map, {.frames = 2, .bin_us = kHuge}));
   const auto refused = [&](auto change) {
     Recording wrong = right;

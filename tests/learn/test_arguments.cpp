@@ -15,12 +15,17 @@ using testing::Halves;
 using testing::small_network;
 
 constexpr int64_t kHuge = std::numeric_limits<int64_t>::max();
+constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 
 TEST(Arguments, OfBuffers) {
   EXPECT_THROW(Buffer<float>(-1), Error);
   EXPECT_THROW(Buffer<double>::zeros(std::numeric_limits<int64_t>::min()), Error);
   EXPECT_THROW(Buffer<double>{kHuge}, std::bad_alloc);
   EXPECT_THROW((void)allocate_buffer(std::numeric_limits<std::size_t>::max()), std::bad_alloc);
+  EXPECT_EQ(buffer_bytes(3, 4), 12U);
+  EXPECT_THROW((void)buffer_bytes(-1, 4), Error);
+  EXPECT_THROW((void)buffer_bytes(kHuge, 4), std::bad_alloc);
+  EXPECT_NO_THROW(free_buffer(nullptr, 0));
   Buffer<float> none(0);
   none.fill(1.0F);
   EXPECT_TRUE(Buffer<float>(none).empty());
@@ -31,6 +36,12 @@ TEST(Arguments, OfShapesAndDeclarations) {
   EXPECT_EQ((ConvGeometry{.kernel = 9, .padding = 0}.output_extent(8)), 0);
   EXPECT_THROW(size_of(std::vector<int64_t>{2, -1}), Error);
   EXPECT_THROW(size_of(std::vector<int64_t>{kHuge, 2}), Error);
+  const auto declared = [](int64_t extent) {
+    return ParameterDeclaration{.name = "weight", .pytorch_shape = {extent}};
+  };
+  EXPECT_EQ(size_of(std::vector{declared(2), declared(3)}), 5);
+  EXPECT_THROW(size_of(std::vector{declared(2), declared(-3)}), Error);
+  EXPECT_THROW(size_of(std::vector{declared(kHuge), declared(kHuge)}), Error);
 }
 
 TEST(Arguments, OfThreads) {
@@ -184,6 +195,9 @@ TEST(Arguments, OfSpecs) {
   refused([](NetworkSpec& spec) { spec.stages[0] = Conv{.kernel = -3}; });
   refused([](NetworkSpec& spec) { spec.stages[0] = BranchedStage{}; });
   // Numbers that are no value of their enum.
+  NetworkSpec unnamed = small_network();
+  unnamed.init = static_cast<Init>(99);
+  EXPECT_THROW((void)to_json(unnamed), Error);
   refused([](NetworkSpec& spec) { spec.init = static_cast<Init>(99); });
   refused([](NetworkSpec& spec) { spec.propagation = static_cast<Propagation>(-1); });
   const auto neuron_refused = [&](auto change) {
@@ -206,6 +220,14 @@ TEST(Arguments, OfSpecs) {
   EXPECT_THROW((void)classes_of({}), Error);
   EXPECT_THROW((void)readout_of({}), Error);
   EXPECT_EQ(active_steps({.steps = 3}), 3);
+  for (const int64_t steps : {int64_t{0}, int64_t{-1}, std::numeric_limits<int64_t>::min()}) {
+    EXPECT_THROW((void)active_steps({.steps = steps}), Error) << steps;
+  }
+  NetworkSpec short_of_steps = small_network();
+  short_of_steps.propagation = Propagation::delayed;
+  EXPECT_EQ(active_steps(short_of_steps), 1);
+  short_of_steps.steps = 2;
+  EXPECT_THROW((void)active_steps(short_of_steps), Error);
   EXPECT_THROW((void)network_from_json("{", "test"), Error);
   EXPECT_FALSE(norm_kinds().empty() || neuron_kinds().empty());
 }
@@ -215,6 +237,10 @@ TEST(Arguments, OfTheZoo) {
   for (const std::string& name : zoo_names()) {
     EXPECT_THROW((void)zoo_network(name, {.width = 0.0}), Error) << name;
     EXPECT_THROW((void)zoo_network(name, {.width = 1e9}), Error) << name;
+    EXPECT_THROW((void)zoo_network(name, {.width = kNan}), Error) << name;
+    for (const float threshold : {-1.0F, kNan, std::numeric_limits<float>::infinity()}) {
+      EXPECT_THROW((void)zoo_network(name, {.pool_threshold = threshold}), Error) << name;
+    }
     const auto refused = [&](const ZooOptions& options) {
       EXPECT_THROW((void)plan_stages(zoo_network(name, options)), Error) << name;
     };
@@ -226,6 +252,10 @@ TEST(Arguments, OfTheZoo) {
     refused({.norm = {.kind = "bnt"}});
     refused({.neuron = {.kind = ""}});
     refused({.readout_votes = 0});
+    refused({.propagation = static_cast<Propagation>(9)});
+    refused({.init = static_cast<Init>(-1)});
+    refused({.neuron = {.reset = static_cast<Reset>(9)}});
+    for (const float leak : {0.0F, -1.0F, 2.0F, kNan}) refused({.readout_leak = leak});
   }
 }
 

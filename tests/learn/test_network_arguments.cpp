@@ -42,6 +42,12 @@ TEST_F(NetworkArguments, StagesAndBranches) {
   EXPECT_THROW((void)network_.norm_statistics(0, 9), Error);
   EXPECT_THROW((void)network_.neuron_parameters(9), Error);
   EXPECT_THROW(network_.set_break_even({}), Error);
+  for (const float wrong :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
+    EXPECT_THROW(network_.set_break_even({{wrong, 0.1F}, {}, {}}), Error);
+    EXPECT_THROW(network_.set_break_even({{}, {}, {0.1F, wrong}}), Error);
+  }
+  EXPECT_EQ(network_.break_even()[0].forward, BreakEven{}.forward) << "nothing was changed";
   EXPECT_THROW((void)network_.can_switch_steps(3, 0), Error);
   EXPECT_THROW((void)network_.can_switch_steps(0, 1), Error);
   EXPECT_THROW(network_.set_weight_scales({{1.0F}}), Error);
@@ -98,8 +104,10 @@ TEST_F(NetworkArguments, Inputs) {
   EXPECT_THROW(network_.advance(input(1), state), Error) << "another batch";
   const DropoutDraws draws{.samples = {1}};
   EXPECT_THROW((void)network_.forward(input(), NormMode::batch, Keep::everything, &draws), Error);
-  network_.set_precision(static_cast<Precision>(9));
-  EXPECT_THROW((void)network_.forward(input(), NormMode::batch), Error);
+  EXPECT_THROW(network_.set_precision(static_cast<Precision>(9)), Error);
+  EXPECT_EQ(network_.precision(), Precision::fp32);
+  EXPECT_THROW((void)network_.forward(input(), static_cast<NormMode>(9)), Error);
+  EXPECT_THROW((void)network_.forward(input(), NormMode::batch, static_cast<Keep>(9)), Error);
 }
 
 TEST_F(NetworkArguments, Traces) {
@@ -126,6 +134,7 @@ TEST_F(NetworkArguments, Traces) {
   refused([](Trace& trace) { trace.stages[1].output = trace.stages[0].output; });
   refused([](Trace& trace) { trace.stages[0].dropped.emplace(); });
   refused([](Trace& trace) { trace.logits = {}; });
+  refused([](Trace& trace) { trace.mode = static_cast<NormMode>(9); });
   refused([](Trace& trace) { trace.input = Signal{}; });
   EXPECT_THROW((void)network_.step_logits(Trace{}), Error);
   Trace torn = trace();
@@ -180,6 +189,109 @@ TEST_F(NetworkArguments, Observers) {
   Activity activity{.spikes = {{1}}};
   EXPECT_THROW(network_.advance(input(), state, &activity), Error);
   EXPECT_EQ(state.steps_done, 0);
+}
+
+// The state must not read the old scales, which are gone.
+TEST_F(NetworkArguments, StatesOfOlderScales) {
+  // Weights of 0 are a product of any scale.
+  for (Parameter& parameter : network_.parameters()) {
+    if (parameter.group == ParameterGroup::weight) parameter.value.fill(0.0F);
+  }
+  const auto scales = [&](float scale) {
+    std::vector<std::vector<float>> all;
+    for (const StagePlan& plan : network_.stages()) {
+      all.emplace_back(static_cast<std::size_t>(plan.output.channels), scale);
+    }
+    return all;
+  };
+  ChainState of_floats = network_.start(2);
+  network_.set_weight_scales(scales(0.5F));
+  EXPECT_THROW(network_.advance(input(), of_floats), Error);
+  ChainState of_halves = network_.start(2);
+  network_.set_weight_scales(scales(0.25F));
+  EXPECT_THROW(network_.advance(input(), of_halves), Error);
+  EXPECT_THROW((void)network_.logits(of_halves), Error);
+  EXPECT_THROW(network_.restart(of_halves, 2), Error);
+  network_.set_weight_scales(scales(0.5F));
+  EXPECT_NO_THROW(network_.advance(input(), of_halves)) << "the same scales again";
+}
+
+TEST_F(NetworkArguments, NetworksThatWereMovedFrom) {
+  ChainState state = network_.start(2);
+  const Trace kept = trace();
+  Network moved = std::move(network_);
+  EXPECT_NO_THROW(moved.advance(input(), state)) << "the state belongs to the new one";
+  // NOLINTBEGIN(bugprone-use-after-move)
+  ChainState empty;
+  EXPECT_THROW((void)network_.start(1), Error);
+  EXPECT_THROW(network_.restart(empty, 1), Error);
+  EXPECT_THROW(network_.advance(input(), state), Error);
+  EXPECT_THROW(network_.advance(input(), empty), Error);
+  EXPECT_THROW((void)network_.logits(empty), Error);
+  EXPECT_THROW((void)network_.membranes(empty, 0), Error);
+  EXPECT_THROW((void)network_.forward(input(), NormMode::batch), Error);
+  EXPECT_THROW((void)network_.step_logits(kept), Error);
+  EXPECT_THROW(network_.backward(moved.forward(input(), NormMode::batch), gradient()), Error);
+  EXPECT_THROW((void)network_.copy(), Error);
+  EXPECT_THROW((void)network_.gain(0), Error);
+  EXPECT_THROW((void)network_.can_switch_steps(0, 0), Error);
+  EXPECT_THROW(network_.set_weight_scales({}), Error);
+  EXPECT_THROW(network_.set_windows({{{{true, true, true}}}}), Error);
+  EXPECT_THROW(Session(network_, 1), Error);
+  EXPECT_THROW(Model(std::move(network_), {}), Error);
+  EXPECT_THROW(Trainer(std::move(network_), direct_input(), {}), Error);
+  // NOLINTEND(bugprone-use-after-move)
+}
+
+// Spikes are not constant, so there is nothing to keep.
+TEST_F(NetworkArguments, SameInputWithoutConstantInput) {
+  SpikeTrain spikes(3, 2, spec_.input);
+  spikes.set(0, 1, 0, 4, 4, 0);
+  const auto logits_of = [&](bool same_input) {
+    ChainState state = network_.start(2);
+    for (int64_t step = 0; step < 3; ++step) {
+      network_.advance(slice_steps(spikes, step, 1), state,
+                       AdvanceOptions{.same_input = same_input});
+    }
+    return network_.logits(state);
+  };
+  EXPECT_TRUE(std::ranges::equal(logits_of(true), logits_of(false)));
+}
+
+TEST_F(NetworkArguments, Cards) {
+  const auto refused = [&](auto change) {
+    ModelCard card{.input = direct_input(), .class_names = {"left", "right"}};
+    change(card);
+    EXPECT_THROW(Model(Network(spec_, 1), card), Error);
+  };
+  EXPECT_NO_THROW(Model(Network(spec_, 1), {.input = direct_input()}));
+  refused([](ModelCard& card) { card.class_names.pop_back(); });
+  refused([](ModelCard& card) { card.class_names[0] = "\xff"; });
+  refused([](ModelCard& card) { card.training.epochs = -1; });
+  refused([](ModelCard& card) { card.training.validation_images = -1; });
+  refused([](ModelCard& card) { card.training.validation_accuracy = 100.5; });
+  refused([](ModelCard& card) { card.training.settings = "\xff"; });
+  const auto input_refused = [&](auto change) {
+    refused([&](ModelCard& card) { change(card.input); });
+    InputSpec input = direct_input();
+    change(input);
+    EXPECT_THROW(Trainer(Network(spec_, 1), input, {}), Error);
+  };
+  constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
+  input_refused([](InputSpec& input) { input.fit = static_cast<Fit>(99); });
+  input_refused([](InputSpec& input) { input.seed = uint64_t{1} << 63; });
+  input_refused([](InputSpec& input) { input.events.interval = static_cast<Interval>(9); });
+  input_refused([](InputSpec& input) { input.events.frames = -5; });
+  input_refused([](InputSpec& input) { input.events.frames = kHuge; });
+  input_refused([](InputSpec& input) { input.events.bin_us = -1; });
+  input_refused([](InputSpec& input) {
+    input.encoder.kind = EncoderKind::events;
+    input.events.frames = 0;
+  });
+  input_refused([](InputSpec& input) { input.encoder.normalisation.mean = {kNan}; });
+  for (const float wrong : {0.0F, -0.3F, kNan, std::numeric_limits<float>::infinity()}) {
+    input_refused([&](InputSpec& input) { input.encoder.normalisation.deviation = {wrong}; });
+  }
 }
 
 TEST_F(NetworkArguments, Sessions) {
@@ -291,6 +403,7 @@ TEST(NormArguments, OfEveryNorm) {
       EXPECT_THROW((void)norm->from_batch(moments(), 1, statistics), Error) << "past the last step";
       EXPECT_THROW((void)norm->from_running(moments(), -1, statistics), Error);
     }
+    EXPECT_THROW((void)norm->backward(trace, sums, 0, static_cast<NormMode>(9), parameters), Error);
     if (norm->per_image()) {
       EXPECT_THROW((void)norm->from_running({split, {}, {}}, 0, statistics), Error);
     }

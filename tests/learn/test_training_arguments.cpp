@@ -180,6 +180,7 @@ TEST(TrainerArguments, AreChecked) {
   refused([](InputSpec&, TrainerOptions& o) { o.batch = 0; });
   refused([](InputSpec&, TrainerOptions& o) { o.batch = kHuge; });
   refused([](InputSpec&, TrainerOptions& o) { o.loss.kind = ""; });
+  refused([](InputSpec&, TrainerOptions& o) { o.precision = static_cast<Precision>(9); });
   refused([](InputSpec&, TrainerOptions& o) { o.optimizer.kind = ""; });
   refused([](InputSpec&, TrainerOptions& o) { o.learning_rate.schedule = ""; });
   refused([](InputSpec& input, TrainerOptions&) { input.encoder.normalisation.mean.clear(); });

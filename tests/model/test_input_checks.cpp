@@ -35,7 +35,7 @@ TEST_F(InputChecks, RefuseAStepAfterTheLast) {
   ASSERT_TRUE(session_.done());
   EXPECT_THAT(
       [&] { session_.advance(dense(384)); },
-      ThrowsMessage<Error>(HasSubstr("input for one more step, but all 2 steps are taken")));
+      ThrowsMessage<Error>(HasSubstr("all 2 steps are done, but the input has another one")));
 }
 
 TEST_F(InputChecks, RefuseBitsPastTheLastChannel) {

@@ -82,7 +82,7 @@ class Answers(unittest.TestCase):
         session.restart()
         session.advance_spikes(self.model.encode(self.images))
         numpy.testing.assert_array_equal(session.logits, self.model.predict_details(self.images).logits)
-        with self.assertRaisesRegex(bntt.Error, "all 3 steps are taken"):
+        with self.assertRaisesRegex(bntt.Error, "all 3 steps are done"):
             session.advance()
 
     def test_come_with_the_voltages_that_lead_to_them(self):

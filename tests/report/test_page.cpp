@@ -429,7 +429,7 @@ TEST_F(Page, OnlyItsOwnScriptMayRun) {
   run("const script = document.createElement('script'); script.textContent = 'window.injected = 1';"
       "document.body.append(script);");
   EXPECT_EQ(run("return window.injected ?? null"), nullptr);
-  // The browser told of its refusal: that is the point here.
+  // The browser reports the refusal, as intended.
   EXPECT_THAT(browser_->console(), ElementsAre(HasSubstr("Content Security Policy")));
 }
 

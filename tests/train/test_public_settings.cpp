@@ -140,6 +140,9 @@ TEST_F(PublicSettings, RefuseWrongArguments) {
   EXPECT_THROW((void)Settings::from_toml("[model]\nwidht = 1", "test"), Error);
   EXPECT_THROW((void)Settings::preset("demo"), Error);
   EXPECT_THROW((void)Settings::network_from_toml("steps = -1", "test"), Error);
+  EXPECT_THROW((void)Settings::network_to_toml({.init = static_cast<Init>(99)}), Error);
+  EXPECT_THROW((void)Settings::network_to_toml({.propagation = static_cast<Propagation>(-1)}),
+               Error);
   EXPECT_THAT(refusal([] { (void)Settings().open_data(); }), HasSubstr("data.name"));
 
   Settings settings = Settings::from_toml(kSettings, "test");
@@ -207,6 +210,21 @@ TEST_F(PublicSettings, OpenDataSetsOnTheirOwn) {
   EXPECT_EQ(alone.batch({}, 0).size(), 0);
 }
 
+TEST_F(PublicSettings, DataSetsThatWereMovedFromStayWhole) {
+  Dataset data = Dataset::open("folder", pictures(), {.size = 4});
+  const Dataset moved = std::move(data);
+  DatasetSamples samples = moved.test();
+  DatasetSamples moved_samples = std::move(samples);
+  // NOLINTBEGIN(bugprone-use-after-move)
+  EXPECT_EQ(data.classes(), 2) << "moving is copying";
+  EXPECT_EQ(data.train().size(), moved.train().size());
+  EXPECT_EQ(data.with_classes(moved.class_names()).shape(), moved.shape());
+  EXPECT_EQ(samples.size(), moved_samples.size());
+  EXPECT_EQ(samples.batch(std::vector<int64_t>{1}, 0).size(), 1);
+  EXPECT_EQ(samples.all().labels, moved_samples.all().labels);
+  // NOLINTEND(bugprone-use-after-move)
+}
+
 TEST_F(PublicSettings, RefuseWrongDataSets) {
   EXPECT_THROW((void)Dataset::open("cifar", pictures()), Error);
   EXPECT_THROW((void)Dataset::open("folder"), Error);
@@ -223,6 +241,9 @@ TEST_F(PublicSettings, RefuseWrongDataSets) {
     refused([&](DatasetRequest& options) { options.events.bin_us = wrong; });
     refused([&](DatasetRequest& options) { options.sensor = {wrong, 2}; });
   }
+  refused([](DatasetRequest& options) { options.sensor = {34, 0}; });
+  refused([](DatasetRequest& options) { options.fit = static_cast<Fit>(99); });
+  refused([](DatasetRequest& options) { options.events.interval = static_cast<Interval>(9); });
   refused([](DatasetRequest& options) { options.limit_train = -1; });
   refused([](DatasetRequest& options) { options.limit_test = -1; });
   refused([](DatasetRequest& options) { options.coarse_labels = true; });

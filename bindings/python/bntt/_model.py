@@ -236,6 +236,6 @@ def load(path: Path) -> Model:
     >>> bntt.load("runs/none")
     Traceback (most recent call last):
     ...
-    bntt.Error: runs/none: holds no run: it does not exist
+    bntt.Error: runs/none: does not exist
     """
     return Model(_bntt.Model.load(os.fspath(path)))

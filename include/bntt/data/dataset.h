@@ -20,10 +20,10 @@ namespace bntt {
 
 /// Which samples of a data set are read, and in which form.
 struct DatasetRequest {
-  bool train = true;
-  bool test = true;
-  int64_t limit_train = 0;  ///< use only the first samples, up to this number; 0: all
-  int64_t limit_test = 0;
+  bool train = true;           ///< read training samples
+  bool test = true;            ///< read test samples
+  int64_t limit_train = 0;     ///< use only the first samples, up to this number; 0: all
+  int64_t limit_test = 0;      ///< the same for test samples
   bool coarse_labels = false;  ///< of CIFAR-100
   int64_t size = 0;            ///< height and width for the network; 0: as in the data set
   Fit fit = Fit::crop;         ///< of pictures in folders
@@ -45,9 +45,17 @@ struct TrainingSplit {
   uint64_t seed = 1;        ///< of these changes
 };
 
-/// Samples of a Dataset, whose memory they share. Several threads may use one object.
+/// Samples of a Dataset, whose memory they share. Several threads may use one object. Moving is
+/// copying: an object is never empty.
 class BNTT_API DatasetSamples final : public Samples {
  public:
+  /// Copies share all memory.
+  /// @{
+  DatasetSamples(const DatasetSamples&) = default;
+  DatasetSamples& operator=(const DatasetSamples&) = default;
+  /// @}
+  ~DatasetSamples() override = default;
+
   int64_t size() const override;
   /// Changed at random if they are for training. Throws Error for an index out of range.
   Batch batch(std::span<const int64_t> samples, uint32_t epoch) override;
@@ -65,32 +73,40 @@ class BNTT_API DatasetSamples final : public Samples {
 struct DatasetSplits;
 
 /// The samples of a data set, read from its files. It is immutable: any number of threads may use
-/// one object, and copies share its memory.
+/// one object, and copies share its memory, so moving is copying: an object is never empty.
 class BNTT_API Dataset {
  public:
+  /// Copies share all memory.
+  /// @{
+  Dataset(const Dataset&) = default;
+  Dataset& operator=(const Dataset&) = default;
+  /// @}
+  ~Dataset() = default;
+
   /// Reads and checks the files. `name` is one of names(); an empty directory means the data set's
   /// usual one, if it has one. Throws Error for an unknown name, for options that the data set does
   /// not have, and for missing or damaged files.
   static Dataset open(std::string_view name, const std::filesystem::path& directory = {},
                       const DatasetRequest& request = {});
-  static std::vector<std::string> names();
+  static std::vector<std::string> names();  ///< of all data sets, as `open` takes them
 
   bool has_events() const;        ///< recordings as frames of counts; otherwise images
   const MapShape& shape() const;  ///< of an image or of one frame
   int64_t frames() const;         ///< per recording; 1 for images
-  int64_t classes() const;
+  int64_t classes() const;        ///< the number of classes
   const std::vector<std::string>& class_names() const;  ///< [class]; empty: unknown
   const ChannelStatistics& normalisation() const;       ///< empty for event data
 
-  /// The samples to train with, and those held back for validation. Both throw Error for options
-  /// out of range and if no training samples were read.
+  /// The samples to train with. Throws Error for options out of range and if no training samples
+  /// were read.
   DatasetSamples train(const TrainingSplit& split = {}) const;
+  /// Those held back for validation; throws Error like `train`.
   DatasetSamples validation(const TrainingSplit& split = {}) const;
   /// Throws Error if no test samples were read.
   DatasetSamples test() const;
 
-  /// The same samples with labels that number these classes, for a model whose classes are in a
-  /// different order: pass its ModelCard::class_names. Throws Error unless the classes are the
+  /// The same samples, with labels renumbered to this class order. For a model whose classes are in
+  /// a different order, pass its ModelCard::class_names. Throws Error unless the classes are the
   /// same.
   Dataset with_classes(std::span<const std::string> class_names) const;
 

@@ -14,8 +14,8 @@ namespace bntt {
 /// Three channels, 8 bits each; grey pictures have three equal ones, transparent pixels are blended
 /// with black.
 struct Picture {
-  int64_t width = 0;
-  int64_t height = 0;
+  int64_t width = 0;            ///< in pixels
+  int64_t height = 0;           ///< in pixels
   std::vector<uint8_t> pixels;  ///< [y, x, channel]
 
   /// In the form that Model::predict takes; the picture must outlive the result.
@@ -23,7 +23,7 @@ struct Picture {
 };
 
 /// Reads a JPEG or PNG file, recognised by its first bytes. Throws an Error that begins with the
-/// file's name.
+/// file's name. May be called from several threads, as may decode_picture.
 BNTT_API Picture read_picture(const std::filesystem::path& file);
 /// `origin` starts every error sentence. The size announced in the header is accepted only up to
 /// 2^25 pixels, and up to what this many bytes can hold.

@@ -29,19 +29,23 @@ class BNTT_API Settings {
   static Settings from_toml(std::string_view text, const std::string& origin);
   /// Throws Error for an unknown name.
   static Settings preset(std::string_view name);
-  static std::vector<std::string> preset_names();
-  /// A network on its own, in the form of the section [network], and its text. `origin` starts
-  /// every error sentence.
+  static std::vector<std::string> preset_names();  ///< all that `preset` takes
+  /// A network on its own, in the form of the section [network]. `origin` starts every error
+  /// sentence.
   static NetworkSpec network_from_toml(const std::string& text, const std::string& origin);
+  /// The text of a network. Throws Error for an enum without one of its values.
   static std::string network_to_toml(const NetworkSpec& spec);
+  /// Moving is copying: an object is never empty.
+  /// @{
   Settings(const Settings& other);
   Settings& operator=(const Settings& other);
+  /// @}
   ~Settings();
 
   /// Changes one setting, such as "model.width=0.25". Throws Error for unknown keys and for values
   /// out of range, and then changes nothing.
   void set(std::string_view setting);
-  std::string to_toml() const;
+  std::string to_toml() const;  ///< all settings, as `from_toml` reads them
 
   /// Opens the data set of the settings, in `directory` if one is given. Stores in the settings
   /// what `bntt train` determines and writes to run.toml: the normalisation measured on a folder of

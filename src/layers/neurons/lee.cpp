@@ -2,7 +2,7 @@
 
 #include "kernels/kernel_set.h"
 #include "layers/neurons/blocks.h"
-#include "layers/neurons/spiking.h"
+#include "layers/neurons/spiking_neurons.h"
 
 namespace bntt {
 namespace {
@@ -19,10 +19,10 @@ StagePlan without_leak(StagePlan plan) {
 
 /// Leaky integrate-and-fire with a hard reset and the gradient of Lee et al. (2020): see
 /// kernels::LeeRule. Ignores the reset and the surrogate of the spec.
-class Lee final : public Spiking {
+class Lee final : public SpikingNeurons {
  public:
   Lee(const StagePlan& plan, Propagation propagation, float height)
-      : Spiking(with_hard_reset(plan), propagation),
+      : SpikingNeurons(with_hard_reset(plan), propagation),
         rule_{static_cast<float>(std::log(static_cast<double>(plan.neuron.leak))), height} {}
 
   void backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,

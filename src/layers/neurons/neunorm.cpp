@@ -3,7 +3,7 @@
 #include "kernels/kernel_set.h"
 #include "kernels/step_row.h"
 #include "layers/neurons/blocks.h"
-#include "layers/neurons/spiking.h"
+#include "layers/neurons/spiking_neurons.h"
 
 namespace bntt {
 namespace {
@@ -14,10 +14,10 @@ namespace {
 ///   n_t = k n_{t−1} + (1 − k)/F² Σ_f o_f;  output: o_f − w_f n_t
 ///
 /// with a trained w for every neuron. w starts at 0, which gives lif itself.
-class NeuNorm final : public Spiking {
+class NeuNorm final : public SpikingNeurons {
  public:
   NeuNorm(const StagePlan& plan, Propagation propagation)
-      : Spiking(plan, propagation),
+      : SpikingNeurons(plan, propagation),
         map_(plan.output),
         decay_(plan.neuron.neunorm_decay),
         share_((1.0F - decay_) / static_cast<float>(map_.channels * map_.channels)) {}
@@ -153,7 +153,7 @@ void NeuNorm::backward(const NeuronInput& input, const kernels::SpikeGradient& a
       }
     }
   });
-  Spiking::backward(input, {gradient, {.source = map_}}, parameters, gradient, sums);
+  SpikingNeurons::backward(input, {gradient, {.source = map_}}, parameters, gradient, sums);
 }
 
 }  // namespace

@@ -2,9 +2,9 @@
 
 #include "base/kinds.h"
 #include "layers/neurons/accumulator.h"
-#include "layers/neurons/passing.h"
+#include "layers/neurons/identity_neurons.h"
 #include "layers/neurons/relu.h"
-#include "layers/neurons/spiking.h"
+#include "layers/neurons/spiking_neurons.h"
 
 namespace bntt {
 
@@ -24,11 +24,11 @@ std::unique_ptr<Neurons> make(const StagePlan& plan, Propagation propagation) {
 std::unique_ptr<Neurons> make_without_leak(const StagePlan& plan, Propagation propagation) {
   StagePlan keeping = plan;
   keeping.neuron.leak = 1.0F;
-  return std::make_unique<Spiking>(keeping, propagation);
+  return std::make_unique<SpikingNeurons>(keeping, propagation);
 }
 
 constexpr NeuronEntry kNeurons[] = {
-    {"lif", "leaky integrate-and-fire (the paper's)", make<Spiking>},
+    {"lif", "leaky integrate-and-fire (the paper's)", make<SpikingNeurons>},
     {"if", "integrate-and-fire: no leak", make_without_leak},
     {"relu", "ReLU units of an ANN: one step, real values", make<Relu>},
     {"plif", "leaky integrate-and-fire whose leak is learned, one per stage", make_plif},
@@ -38,7 +38,7 @@ constexpr NeuronEntry kNeurons[] = {
     {"lee-if", "the same without leak, as in Lee's pools", make_lee_if},
     {"neunorm", "lif whose output is normalised by the spikes of its pixel (NeuNorm): real values",
      make_neunorm},
-    {"none", "pass their current on as real values", make<Passing>},
+    {"none", "pass their current on as real values", make<IdentityNeurons>},
 };
 
 }  // namespace

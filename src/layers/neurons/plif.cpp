@@ -4,7 +4,7 @@
 #include "base/fail.h"
 #include "kernels/step_row.h"
 #include "layers/neurons/blocks.h"
-#include "layers/neurons/spiking.h"
+#include "layers/neurons/spiking_neurons.h"
 
 namespace bntt {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 /// PLIF (Fang et al. 2021): v = u + k (y − u) = (1 − k) u + k y with k = sigmoid(a), one a per
 /// stage. So the leak is 1 − k, and the input has the factor k. The first value of `a` makes 1 − k
 /// the leak of the spec.
-class ParametricLif final : public Spiking {
+class ParametricLif final : public SpikingNeurons {
  public:
   ParametricLif(const StagePlan& plan, Propagation propagation);
 
@@ -60,7 +60,7 @@ double sum_of_block(const NeuronInput& input, const kernels::Dynamics& dynamics,
 }
 
 ParametricLif::ParametricLif(const StagePlan& plan, Propagation propagation)
-    : Spiking(plan, propagation) {
+    : SpikingNeurons(plan, propagation) {
   if (dynamics_.leak >= 1.0F) {
     fail("neuron 'plif' has leak {}, expected a number above 0 and below 1", dynamics_.leak);
   }
@@ -88,7 +88,7 @@ kernels::Dynamics ParametricLif::current_dynamics(std::span<const Parameter> par
 void ParametricLif::backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
                              std::span<Parameter> parameters, float* gradient,
                              RowGradientSums& sums) const {
-  Spiking::backward(input, arriving, parameters, gradient, sums);
+  SpikingNeurons::backward(input, arriving, parameters, gradient, sums);
   const kernels::Dynamics dynamics = current_dynamics(parameters);
   const double factor = sigmoid(parameters[0].value[0]);
   const int64_t pixels = pixels_per_block(input.shape);

@@ -104,6 +104,7 @@ NormTrace BatchNorm::from_running(const RowMoments& moments, int64_t first_step,
 NormGradient BatchNorm::backward(const NormTrace& trace, const RowGradientSums& sums,
                                  int64_t first_step, NormMode mode,
                                  std::span<Parameter> parameters) const {
+  expect_norm_mode("norm", mode);
   expect_sums(sums, channels());
   const RowSplit& split = sums.split;
   const int64_t steps = split.steps;

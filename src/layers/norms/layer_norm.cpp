@@ -52,8 +52,9 @@ NormTrace LayerNorm::from_running(const RowMoments& moments, int64_t /*first_ste
 
 // Like batch norm, where the group is the channels and pixels of one image at one step.
 NormGradient LayerNorm::backward(const NormTrace& trace, const RowGradientSums& sums,
-                                 int64_t first_step, NormMode /*mode*/,
+                                 int64_t first_step, NormMode mode,
                                  std::span<Parameter> parameters) const {
+  expect_norm_mode("norm", mode);
   expect_sums(sums, channels());
   expect_single_images(sums.split);
   const RowSplit& split = sums.split;

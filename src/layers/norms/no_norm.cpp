@@ -38,8 +38,9 @@ void NoNorm::affine(int64_t /*run_step*/, std::span<const Parameter> /*parameter
 }
 
 NormGradient NoNorm::backward(const NormTrace& trace, const RowGradientSums& /*sums*/,
-                              int64_t /*first_step*/, NormMode /*mode*/,
+                              int64_t /*first_step*/, NormMode mode,
                               std::span<Parameter> /*parameters*/) const {
+  expect_norm_mode("norm", mode);
   const int64_t size = trace.inverse_deviation.size();
   return {trace.inverse_deviation, Buffer<float>::zeros(size), Buffer<float>::zeros(size)};
 }

@@ -23,6 +23,11 @@ void expect_split(const RowSplit& split, int64_t channels) {
   }
 }
 
+void expect_norm_mode(const char* where, NormMode mode) {
+  if (mode == NormMode::batch || mode == NormMode::running) return;
+  fail("{}: mode is {}, which is not a value of NormMode", where, static_cast<int>(mode));
+}
+
 void expect_moments(const RowMoments& moments, int64_t channels) {
   expect_split(moments.split, channels);
   expect_size("the mean of the rows", moments.mean.size(), moments.split.size());

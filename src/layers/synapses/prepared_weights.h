@@ -11,13 +11,14 @@
 namespace bntt {
 
 /// A synapse's weights in the layouts that its ways read, packed on first use. Refers to the
-/// weights, which must not change while it is used. May be shared by threads.
+/// weights, which must not change while it is used, and copies the scales. May be shared by
+/// threads.
 class PreparedWeights {
  public:
   explicit PreparedWeights(const float* plain) : plain_(plain) {}
   /// Weights that are scale · integer, with a scale for each output channel; without scales, any.
   PreparedWeights(std::span<const float> plain, std::span<const float> scales)
-      : plain_(plain.data()), size_(std::ssize(plain)), scales_(scales) {}
+      : plain_(plain.data()), size_(std::ssize(plain)), scales_(scales.begin(), scales.end()) {}
 
   const float* plain() const { return plain_; }
   std::span<const float> scales() const { return scales_; }
@@ -34,7 +35,7 @@ class PreparedWeights {
     const std::scoped_lock lock(mutex_);
     auto found = packed_.find(key);
     if (found == packed_.end()) {
-      Packed packed;
+      PackedWeights packed;
       if (way.arithmetic() == Arithmetic::int8) {
         const Buffer<int8_t> integers =
             integer_weights({plain_, static_cast<std::size_t>(size_)}, scales_);
@@ -44,23 +45,23 @@ class PreparedWeights {
       }
       found = packed_.emplace(std::move(key), std::move(packed)).first;
     }
-    const Packed& packed = found->second;
+    const PackedWeights& packed = found->second;
     return {plain_, packed.floats.empty() ? nullptr : packed.floats.data(),
             packed.integers.empty() ? nullptr : packed.integers.data()};
   }
 
  private:
   using Key = std::pair<const SynapseWay*, std::vector<float>>;  // way, weights of the planes
-  struct Packed {
+  struct PackedWeights {
     Buffer<float> floats;
     Buffer<int16_t> integers;
   };
 
   const float* plain_;
   int64_t size_ = 0;
-  std::span<const float> scales_;
+  std::vector<float> scales_;
   mutable std::mutex mutex_;
-  mutable std::map<Key, Packed> packed_;
+  mutable std::map<Key, PackedWeights> packed_;
 };
 
 }  // namespace bntt

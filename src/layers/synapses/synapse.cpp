@@ -64,7 +64,7 @@ const SynapseWay& Synapse::way_for(SynapseOperation operation, InputKind input, 
                                    Arithmetic arithmetic) const {
   const SynapseWay* best = nullptr;
   double least = std::numeric_limits<double>::infinity();
-  // bf16 is allowed beside fp32, int8 is asked for instead of it.
+  // bf16 may fall back to fp32; int8 may not.
   const auto serves = [&](Arithmetic own) {
     return own == arithmetic || (own == Arithmetic::fp32 && arithmetic == Arithmetic::bf16);
   };

@@ -5,9 +5,9 @@
 namespace bntt {
 
 /// Leaky integrate-and-fire: see kernels::Dynamics.
-class Spiking : public Neurons {
+class SpikingNeurons : public Neurons {
  public:
-  Spiking(const StagePlan& plan, Propagation propagation)
+  SpikingNeurons(const StagePlan& plan, Propagation propagation)
       : dynamics_(kernels::dynamics_of(plan.neuron, propagation)), map_(plan.output) {}
 
   std::optional<kernels::Dynamics> dynamics(std::span<const Parameter> parameters) const final {

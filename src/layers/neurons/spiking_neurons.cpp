@@ -1,12 +1,12 @@
-#include "layers/neurons/spiking.h"
+#include "layers/neurons/spiking_neurons.h"
 
 #include "kernels/kernel_set.h"
 #include "layers/neurons/blocks.h"
 
 namespace bntt {
 
-Signal Spiking::forward(const NeuronInput& input, std::span<const Parameter> parameters,
-                        float* carry) const {
+Signal SpikingNeurons::forward(const NeuronInput& input, std::span<const Parameter> parameters,
+                               float* carry) const {
   const kernels::NeuronShape& shape = input.shape;
   const kernels::Dynamics dynamics = current_dynamics(parameters);
   SpikeTrain spikes(shape.steps, shape.batch, map_);
@@ -18,9 +18,9 @@ Signal Spiking::forward(const NeuronInput& input, std::span<const Parameter> par
   return spikes;
 }
 
-void Spiking::backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
-                       std::span<Parameter> parameters, float* gradient,
-                       RowGradientSums& sums) const {
+void SpikingNeurons::backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
+                              std::span<Parameter> parameters, float* gradient,
+                              RowGradientSums& sums) const {
   const kernels::NeuronShape& shape = input.shape;
   const kernels::Dynamics dynamics = current_dynamics(parameters);
   const int64_t scratch_size = kernels::backward_scratch(shape, dynamics, pixels_per_block(shape));

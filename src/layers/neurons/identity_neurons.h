@@ -5,9 +5,9 @@
 namespace bntt {
 
 /// Neurons `none`: output the normalised current itself, as real values.
-class Passing final : public Neurons {
+class IdentityNeurons final : public Neurons {
  public:
-  Passing(const StagePlan& plan, Propagation /*propagation*/) : map_(plan.output) {}
+  IdentityNeurons(const StagePlan& plan, Propagation /*propagation*/) : map_(plan.output) {}
 
   int64_t state_size(const MapShape& /*map*/) const override { return 0; }
   Signal forward(const NeuronInput& input, std::span<const Parameter> parameters,

@@ -1,4 +1,4 @@
-#include "layers/neurons/passing.h"
+#include "layers/neurons/identity_neurons.h"
 
 #include "kernels/kernel_set.h"
 #include "kernels/step_row.h"
@@ -6,8 +6,8 @@
 
 namespace bntt {
 
-Signal Passing::forward(const NeuronInput& input, std::span<const Parameter> /*parameters*/,
-                        float* /*carry*/) const {
+Signal IdentityNeurons::forward(const NeuronInput& input, std::span<const Parameter> /*parameters*/,
+                                float* /*carry*/) const {
   const kernels::NeuronShape& shape = input.shape;
   DenseTrain result{.steps = shape.steps,
                     .batch = shape.batch,
@@ -33,9 +33,9 @@ Signal Passing::forward(const NeuronInput& input, std::span<const Parameter> /*p
   return result;
 }
 
-void Passing::backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
-                       std::span<Parameter> /*parameters*/, float* gradient,
-                       RowGradientSums& sums) const {
+void IdentityNeurons::backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
+                               std::span<Parameter> /*parameters*/, float* gradient,
+                               RowGradientSums& sums) const {
   const kernels::NeuronShape& shape = input.shape;
   if (arriving.data != gradient) {
     const int64_t pooled = arriving.pool.pooled().size();
