@@ -211,7 +211,8 @@ void add_predict(CLI::App& app, Action& action) {
       ->add_option("--first-sample", arguments->first_sample,
                    "index of the first sample; random spikes depend on the run's seed and on the "
                    "sample's index")
-      ->check(not_negative());
+      ->check(not_negative())
+      ->excludes(live);
   command
       ->add_option("--explain", arguments->explain,
                    "write a page that shows which neurons fired when, for one picture or recording")

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <string_view>
 
 #include "guard.h"
 #include "model.h"
@@ -108,6 +110,30 @@ int bntt_session_probabilities(const bntt_session* session, float* probabilities
     for (int64_t image = 0; image < session->batch; ++image) {
       probabilities = std::ranges::copy(session->session.probabilities(image), probabilities).out;
     }
+    return BNTT_OK;
+  });
+}
+
+int bntt_session_membranes(const bntt_session* session, const char* layer, float* voltages,
+                           int64_t* count) {
+  return guarded([&] {
+    expect_given(session, "bntt_session");
+    expect_given(layer, "layer");
+    expect_given(count, "count");
+    const bntt::Buffer<float> found = session->session.membranes(layer);
+    const auto& stages = session->model.network().stages();
+    const auto stage = std::ranges::find(stages, std::string_view(layer), &bntt::StagePlan::name);
+    if (found.size() != session->batch * stage->output.size()) {
+      throw bntt::Error("bntt_session_membranes: the neurons of '" + stage->name +
+                        "' have no voltage that lasts from step to step");
+    }
+    if (voltages != nullptr && *count < found.size()) {
+      throw bntt::Error("bntt_session_membranes: '" + stage->name + "' has " +
+                        std::to_string(found.size()) + " voltages, but there is room for " +
+                        std::to_string(*count));
+    }
+    if (voltages != nullptr) std::ranges::copy(found, voltages);
+    *count = found.size();
     return BNTT_OK;
   });
 }

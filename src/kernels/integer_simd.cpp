@@ -42,7 +42,8 @@ template <class D>
 struct PairSums {
   hn::Vec<D> words, seconds;
 
-  HWY_INLINE void Clear() { words = seconds = hn::Zero(D()); }
+  // Not left to the compiler, which would make it for the plain processor and not for the target.
+  HWY_INLINE PairSums() : words(hn::Zero(D())), seconds(words) {}
 
   HWY_INLINE void Add(const int16_t* row) {
     const auto pair = hn::LoadU(D(), row);
@@ -65,9 +66,8 @@ struct PairTile {
   static constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(D()));
   PairSums<D> sums[pixels];
 
-  HWY_INLINE void Clear() {
-    for (auto& sum : sums) sum.Clear();
-  }
+  HWY_INLINE PairTile() : sums{} {}
+
   HWY_INLINE void Store(bool add, int32_t* to) const {
     for (int o = 0; o < pixels; ++o) {
       sums[o].Store(add, to + 2 * kLanes * o, to + 2 * kLanes * o + kLanes);
@@ -125,7 +125,6 @@ void TiledPairRow(const SpikeConvolution& convolution, const IntegerColumnSums& 
     HWY_ALIGN int32_t stored[2 * Tile::kLanes * pixels + hn::MaxLanes(Tag())];
     InPieces(begin, end, [&](int32_t from, int32_t to, bool add) HWY_ATTR {
       Tile tile;
-      tile.Clear();
       const auto walk = [&]<int position>(std::integral_constant<int, position>) HWY_ATTR {
         const int64_t column = left + position;
         if (column < 0 || column >= columns) return;
@@ -162,7 +161,6 @@ void PairRowByPixels(const SpikeConvolution& convolution, const IntegerColumnSum
     InPieces(sums.starts[first_column], sums.starts[end_column],
              [&](int32_t from, int32_t to, bool add) HWY_ATTR {
                PairSums<D> total;
-               total.Clear();
                for (int64_t column = first_column; column < end_column; ++column) {
                  const int16_t* taps = sums.block_words + (column - left) * kLanes;
                  const int32_t end = std::min(sums.starts[column + 1], to);
@@ -256,7 +254,6 @@ void IntegerSumRowsAs(const SpikeLists& lists, int64_t count, const IntegerRowSu
     InPieces(lists.starts[i], lists.starts[i + 1],
              [&](int32_t from, int32_t to, bool add) HWY_ATTR {
                PairSums<Words> total[vectors];
-               for (auto& sum : total) sum.Clear();
                for (int32_t e = from; e < to; ++e) {
                  const int16_t* row = sums.table + int64_t{lists.entries[e]} * kRow;
                  for (int v = 0; v < vectors; ++v) total[v].Add(row + v * kWords);

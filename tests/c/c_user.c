@@ -1,7 +1,8 @@
 /* Uses the C interface as a C99 program would, and complains where it is not as promised:
- *   c_user images MODEL PIXELS LOGITS PICTURE    8x8 grey images, and the first one as a file
- *   c_user events MODEL COUNTS LOGITS RECORDING  recordings of the model's size, and the first one
- *                                                as a file
+ *   c_user images MODEL PIXELS LOGITS PICTURE MEMBRANES
+ *     8x8 grey images, the first one as a file, and the voltages of conv2 after all steps
+ *   c_user events MODEL COUNTS LOGITS RECORDING
+ *     recordings of the model's size, and the first one as a file
  * Files hold bytes and floats as in memory. */
 #define _POSIX_C_SOURCE 200809L
 #include <bntt/bntt.h>
@@ -233,6 +234,40 @@ static void check_session(const struct samples* samples) {
   free(logits);
 }
 
+/* `expected` holds the voltages of conv2 after all steps. */
+static void check_membranes(const struct samples* samples, const float* expected, size_t bytes) {
+  const int64_t many = (int64_t)(bytes / sizeof(float));
+  float* voltages = malloc(bytes);
+  int64_t count = -1;
+  bntt_session* session = NULL;
+  EXPECT(bntt_session_create(samples->model, samples->count, NULL, &session) == BNTT_OK);
+  EXPECT(bntt_session_show(session, samples->bytes, kSide, kSide, 1) == BNTT_OK);
+  EXPECT(bntt_session_membranes(session, "conv2", NULL, &count) == BNTT_OK);
+  EXPECT(count == many);
+  EXPECT(bntt_session_membranes(session, "conv2", voltages, &count) == BNTT_OK);
+  for (int64_t i = 0; i < many; ++i) EXPECT(voltages[i] == 0.0F); /* at rest */
+
+  EXPECT(bntt_session_advance(session, bntt_model_steps(samples->model)) == BNTT_OK);
+  count = many + 1; /* more room than needed */
+  EXPECT(bntt_session_membranes(session, "conv2", voltages, &count) == BNTT_OK);
+  EXPECT(count == many);
+  EXPECT(memcmp(voltages, expected, bytes) == 0);
+
+  count = many - 1;
+  voltages[0] = 7.0F;
+  EXPECT(bntt_session_membranes(session, "conv2", voltages, &count) == BNTT_ERROR);
+  EXPECT(strstr(bntt_last_error(), "there is room for") != NULL);
+  EXPECT(voltages[0] == 7.0F && count == many - 1);
+  count = many;
+  EXPECT(bntt_session_membranes(session, "conv9", voltages, &count) == BNTT_ERROR);
+  EXPECT(strstr(bntt_last_error(), "conv9") != NULL);
+  EXPECT(bntt_session_membranes(session, "conv2", voltages, NULL) == BNTT_ERROR);
+  EXPECT(bntt_session_membranes(session, NULL, voltages, &count) == BNTT_ERROR);
+  EXPECT(bntt_session_membranes(NULL, "conv2", voltages, &count) == BNTT_ERROR);
+  bntt_session_free(session);
+  free(voltages);
+}
+
 static void* use_in_thread(void* argument) {
   const struct samples* samples = argument;
   float* logits = malloc(logit_bytes(samples));
@@ -312,11 +347,16 @@ int main(int argc, char** argv) {
   samples.count = (int64_t)(bytes / sample);
   if (strcmp(argv[1], "events") == 0) {
     check_events(&samples, argv[5]);
-  } else {
+  } else if (argc > 6) {
+    void* membranes = contents(argv[6], &ignored);
+    check_membranes(&samples, membranes, ignored);
+    free(membranes);
     check_predictions(&samples);
     check_file(&samples, argv[5]);
     check_session(&samples);
     check_threads(&samples);
+  } else {
+    return 2;
   }
   bntt_model_free(model);
   free(inputs);

@@ -1,8 +1,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <span>
+
 #include "bntt/data/recording.h"
 #include "bntt/model.h"
+#include "bntt/session.h"
 #include "bntt/zoo.h"
 #include "model/model_file.h"
 #include "process.h"
@@ -33,11 +36,15 @@ class CInterface : public ::testing::Test {
   void write_model(const Network& network, const ModelCard& card) const {
     write_tensors(path("model.safetensors"), pack_model(network, card));
   }
+  static Bytes bytes_of(std::span<const float> values) {
+    const auto* first = reinterpret_cast<const uint8_t*>(values.data());
+    return {first, first + values.size_bytes()};
+  }
   void write_logits(const std::vector<Prediction>& predictions) const {
     Bytes result;
     for (const Prediction& one : predictions) {
-      const auto* first = reinterpret_cast<const uint8_t*>(one.logits.data());
-      result.insert(result.end(), first, first + one.logits.size() * sizeof(float));
+      const Bytes more = bytes_of(one.logits);
+      result.insert(result.end(), more.begin(), more.end());
     }
     directory_.write("logits", result);
   }
@@ -62,10 +69,14 @@ TEST_F(CInterface, GivesTheAnswersOfTheLibrary) {
   Bytes rgb;
   for (int i = 0; i < 64; ++i) rgb.insert(rgb.end(), 3, pixels[static_cast<std::size_t>(i)]);
   directory_.write("first.png", testing::png_file(8, 8, rgb));
-  write_logits(
-      Model::load(path("model.safetensors"))
-          .predict({.pixels = pixels, .count = kSamples, .height = 8, .width = 8, .channels = 1}));
-  use({"images", path("model.safetensors"), path("pixels"), path("logits"), path("first.png")});
+  const Model model = Model::load(path("model.safetensors"));
+  const Images images{.pixels = pixels, .count = kSamples, .height = 8, .width = 8, .channels = 1};
+  write_logits(model.predict(images));
+  Session session(model, kSamples);
+  session.advance(model.encode(model.prepare(images, 0), 0, network.spec().steps));
+  directory_.write("membranes", bytes_of(session.membranes("conv2").span()));
+  use({"images", path("model.safetensors"), path("pixels"), path("logits"), path("first.png"),
+       path("membranes")});
 }
 
 TEST_F(CInterface, TakesEventsFrameByFrame) {
@@ -112,7 +123,7 @@ TEST(CLibrary, ShowsItsOwnNamesAlone) {
     EXPECT_THAT(line, ::testing::HasSubstr("@@BNTT_1"));
     ++functions;
   }
-  EXPECT_EQ(functions, 27);
+  EXPECT_EQ(functions, 28);
 }
 
 TEST(CLibrary, HasTheNameThatProgramsLoad) {

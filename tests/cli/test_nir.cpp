@@ -179,6 +179,45 @@ TEST_F(Nir, RecordingsAreCutIntoBinsOfFixedLength) {
       HasSubstr("long.bin lasts 12 bins of 12500 microseconds and is cut to the network's 8"));
 }
 
+// Made by h5py, without metadata of ours; its answers are known from its weights.
+TEST_F(Nir, FilesOfOthersMakeRunsForEvalPredictAndReport) {
+  write_recordings();
+  const ProcessEnd written =
+      run_bntt({"-E", "-s", BNTT_FOREIGN_NIR, path("theirs.nir")}, {.program = BNTT_PYTHON});
+  ASSERT_EQ(written.exit_code, 0) << written.error;
+  const std::vector<std::string> import = {
+      "import", path("theirs.nir"),           "--dt",  "1e-3",        "--set", "data.name=nmnist",
+      "--set",  "data.dir=" + path("events"), "--out", path("theirs")};
+  EXPECT_THAT(refused(import), AllOf(HasSubstr("--steps"), HasSubstr("data.bin_us")));
+  std::vector<std::string> in_bins = import;
+  in_bins.insert(in_bins.end(), {"--set", "data.bin_us=1000"});
+  EXPECT_THAT(succeed(in_bins), AllOf(HasSubstr("pixels: leak 0.5, threshold 1, hard reset"),
+                                      HasSubstr("digits: leak 0.9, threshold 1, hard reset"),
+                                      HasSubstr("100 steps, 10 classes, encoder events")));
+
+  const Json report = eval("theirs", "events");
+  EXPECT_EQ(report.at("accuracy"), 100.0);
+  EXPECT_EQ(report.at("images"), 20);
+  EXPECT_EQ(report.at("steps"), 100);
+
+  std::istringstream lines(succeed({"predict", path("theirs"), path("events/Test"), "--json"}));
+  int recordings = 0;
+  for (std::string text; std::getline(lines, text); ++recordings) {
+    const Json line = parse_json(text, "line");
+    EXPECT_EQ(line.at("name"),
+              path(fmt::format("events/Test/{}/{}.bin", recordings / 2, recordings % 2)));
+    EXPECT_EQ(line.at("label"), recordings / 2);
+    EXPECT_EQ(line.at("steps"), 100);
+    EXPECT_GE(line.at("spikes"), 100) << "every event makes a spike";
+  }
+  EXPECT_EQ(recordings, 20);
+
+  succeed({"report", path("theirs"), "--limit", "12"});
+  EXPECT_THAT(
+      bytes_of(root() / "theirs" / "report.html"),
+      AllOf(HasSubstr("\"activity\":{"), HasSubstr("\"pixels\""), HasSubstr("\"energy\":{")));
+}
+
 TEST_F(Nir, LiveStepsLastAsLongAsBins) {
   train_in_bins("run");
   const std::string told =

@@ -11,6 +11,7 @@
 namespace bntt {
 namespace {
 
+using ::testing::AllOf;
 using testing::Bytes;
 using testing::bytes_of;
 using ::testing::HasSubstr;
@@ -186,10 +187,40 @@ TEST_F(Predict, ReplaysARecordingAtItsOwnSpeed) {
       succeed({"predict", path("run"), "--events", sample, "--live", "--steps", "2"});
   EXPECT_THAT(half, HasSubstr("after 2 of 4 steps"));
 
+  // Events are not drawn at random: the number of a sample would have no effect.
+  for (const std::vector<std::string>& more :
+       {std::vector<std::string>{"--first-sample", "3"}, {"--top", "2"}, {"--json"}}) {
+    std::vector<std::string> arguments = {"predict", path("run"), "--events", sample, "--live"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ProcessEnd refused = run_bntt(arguments);
+    EXPECT_EQ(refused.exit_code, 2) << more.front();
+    EXPECT_THAT(refused.error, AllOf(HasSubstr(more.front()), HasSubstr("--live")));
+  }
+
   train("images", {"--epochs", "1"});
   const ProcessEnd end = run_bntt({"predict", path("images"), "--events", sample, "--live"});
   EXPECT_EQ(end.exit_code, 2);
   EXPECT_THAT(end.error, HasSubstr("the model reads images"));
+}
+
+// The script behind the table of docs/edge.md.
+TEST_F(Predict, EdgeNumbersAreThoseOfTheFileThatIsRead) {
+  train("run", {"--epochs", "1"});
+  write_pictures("pictures");
+  const std::string picture = path("pictures/03.png");
+  const std::string file = path("run/best.safetensors");
+  const ProcessEnd end = run_bntt({"-E", "-s", BNTT_EDGE_NUMBERS, "--program", BNTT_PROGRAM,
+                                   path("run") + "=" + picture, file + "=" + picture},
+                                  {.program = BNTT_PYTHON});
+  ASSERT_EQ(end.exit_code, 0) << end.error;
+  const double megabytes = 1e-6 * static_cast<double>(std::filesystem::file_size(file));
+  ASSERT_GT(megabytes, 0.01);
+  for (const std::string& model : {path("run"), file}) {
+    EXPECT_THAT(end.out, ::testing::ContainsRegex(fmt::format(
+                             "\n. {} . [0-9,]+ . {:.2f} MB . [0-9,]+ . [0-9.]+ M . 3 . [0-9,]+ . "
+                             "[0-9]+ MiB .\n",
+                             model, megabytes)));
+  }
 }
 
 TEST_F(Predict, RefusesWhatTheModelCannotRead) {

@@ -16,6 +16,12 @@ function(expect pattern)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
+# ./demo may run in a build directory where ./test or the user switched options on: it leaves them as they are.
+file(STRINGS ${SOURCE_DIR}/demo options REGEX "-DBNTT_")
+if(options)
+  message(FATAL_ERROR "demo changes options of the build: ${options}")
+endif()
+
 set(work ${BINARY_DIR}/install-check)
 file(REMOVE_RECURSE ${work})
 run(${CMAKE_COMMAND} --install ${BINARY_DIR} --prefix ${work}/prefix)
@@ -30,9 +36,37 @@ expect("^ankle boot, [0-9.]+ %" ${work}/classify/classify ${work}/clothes ${SOUR
 expect("^ankle boot" ${work}/classify_c/classify_c ${work}/clothes ${SOURCE_DIR}/examples/classify/boot.png)
 expect("boot.png: ankle boot [0-9.]+ %, .* steps, [0-9]+ spikes, [0-9.]+ ms"
   ${PROGRAM} predict ${work}/clothes ${SOURCE_DIR}/examples/classify/boot.png)
+# README's lines, as they are there: in a directory with the same paths, with nothing but the installed files.
+file(READ ${SOURCE_DIR}/README.md readme)
+file(MAKE_DIRECTORY ${work}/readme/runs)
+file(CREATE_LINK ${work}/clothes ${work}/readme/runs/demo SYMBOLIC)
+file(CREATE_LINK ${SOURCE_DIR}/examples ${work}/readme/examples SYMBOLIC)
+function(snippet language)
+  if(NOT readme MATCHES "```${language}\n([^`]*)```")
+    message(FATAL_ERROR "README.md has no lines of ${language}")
+  endif()
+  set(lines "${CMAKE_MATCH_1}" PARENT_SCOPE)
+endfunction()
+file(GLOB library_directory ${work}/prefix/lib*/libbntt_c.so ${work}/prefix/lib/*/libbntt_c.so)
+cmake_path(GET library_directory PARENT_PATH library_directory)
+function(expect_boot)
+  expect("^ankle boot" ${CMAKE_COMMAND} -E chdir ${work}/readme ${CMAKE_COMMAND} -E env
+    LD_LIBRARY_PATH=${library_directory} PYTHONPATH=${work}/prefix/${PYTHON_DIRECTORY} ${ARGN})
+endfunction()
+set(installed -I${work}/prefix/include -L${library_directory})
+snippet(c)
+file(WRITE ${work}/readme/main.c "#include <bntt/bntt.h>\n#include <stdio.h>\nint main(void) {\n${lines}}\n")
+run(${C_COMPILER} -std=c99 ${installed} ${work}/readme/main.c -lbntt_c -o ${work}/readme/c)
+expect_boot(./c)
+snippet(cpp)
+file(WRITE ${work}/readme/main.cpp
+  "#include <bntt/data/picture.h>\n#include <bntt/bntt.hpp>\n#include <cstdio>\nint main() {\n${lines}}\n")
+run(${CXX_COMPILER} -std=c++20 ${installed} ${work}/readme/main.cpp -lbntt -o ${work}/readme/cpp)
+expect_boot(./cpp)
 if(PYTHON)
-  expect("^ankle boot" ${CMAKE_COMMAND} -E env PYTHONPATH=${work}/prefix/${PYTHON_DIRECTORY} ${PYTHON} -c
-    "import bntt\nmodel = bntt.load('${work}/clothes')\nprint(model.classes[model.predict(bntt.picture('${SOURCE_DIR}/examples/classify/boot.png')).argmax()])")
+  snippet(python)
+  file(WRITE ${work}/readme/main.py "${lines}")
+  expect_boot(${PYTHON} main.py)
 endif()
 
 run(${MAKE_RECORDINGS} ${work}/recordings)

@@ -1,3 +1,6 @@
+#include <httplib.h>
+
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <regex>
@@ -234,6 +237,77 @@ TEST_F(RealRuns, LivePageFollowsTheRun) {
   EXPECT_EQ(end.error, "");
   EXPECT_TRUE(
       browser.wait_for("return document.getElementById('status').innerText.includes('ended')"));
+}
+
+TEST_F(RealRuns, LivePageFollowsARecording) {
+  write_recordings();
+  train_on_recordings("run");
+  // Four seconds, so that there is time to look before it ends: an event every 40 ms.
+  std::string bytes;
+  for (int k = 0; k <= 100; ++k) {
+    const int time_us = 40'000 * k;
+    for (const int byte : {9 + k % 4, k % 34, time_us >> 16, time_us >> 8, time_us}) {
+      bytes.push_back(static_cast<char>(byte));
+    }
+  }
+  write_text("slow.bin", bytes);
+  const std::string out = path("out.txt");
+  std::ofstream(out).close();
+  Process program({"predict", path("run"), "--events", path("slow.bin"), "--live", "--port", "0"},
+                  {.output = out});
+  std::smatch address;
+  std::string told;
+  ASSERT_TRUE(testing::wait_until(program, [&] {
+    told = bytes_of(out);
+    return std::regex_search(told, address, std::regex("http://127\\.0\\.0\\.1:[0-9]+"));
+  }));
+
+  // What the page polls, while the recording is replayed.
+  httplib::Client client(address[0]);
+  std::vector<int64_t> steps_seen;
+  std::string version;
+  Json shown;
+  const std::regex underway("step ([123]) of 4");
+  ASSERT_TRUE(testing::wait_until(program, [&] {
+    const httplib::Result answer = client.Get("/document.json?since=" + version);
+    if (!answer || answer->status != 200) return false;
+    const Json next = parse_json(answer->body, "document");
+    version = next.at("version");
+    shown = next.at("explanation");
+    std::smatch step;
+    const std::string status = shown.at("status");
+    if (std::regex_match(status, step, underway)) {
+      steps_seen.push_back(std::stoll(step[1]));
+      EXPECT_EQ(shown.at("answers").at(0).at("probabilities").size(),
+                static_cast<std::size_t>(steps_seen.back()));
+    }
+    return status.starts_with("slow.bin: ");
+  }));
+  EXPECT_THAT(steps_seen, ::testing::Not(IsEmpty()));
+  EXPECT_TRUE(std::ranges::is_sorted(steps_seen));
+  EXPECT_EQ(shown.at("answers").at(0).at("probabilities").size(), 4U);
+  const std::string end_line = shown.at("status");
+  EXPECT_THAT(end_line, HasSubstr("after 4 of 4 steps"));
+  EXPECT_THAT(bytes_of(out), HasSubstr(end_line + "\n"));
+
+  Browser browser(root());
+  browser.open(address[0]);
+  const std::string status = "document.getElementById('status').innerText";
+  EXPECT_TRUE(browser.wait_for("return " + status + ".includes('after 4 of 4 steps')"));
+  EXPECT_EQ(browser.run("return document.querySelector('h1').innerText"), "slow.bin");
+  EXPECT_EQ(browser.run("return Chart.getChart(document.querySelector('#panel-answers canvas'))"
+                        ".data.datasets[0].data.length"),
+            4);
+  EXPECT_EQ(
+      browser.run("return [...document.images].filter((image) => !image.naturalWidth).length"), 0);
+  browser.screenshot(std::filesystem::path(BNTT_SCREENSHOTS) / "live.png");
+  EXPECT_THAT(browser.console(), IsEmpty());
+
+  program.send(SIGINT);
+  const ProcessEnd end = program.wait();
+  EXPECT_EQ(end.exit_code, 0) << end.error;
+  EXPECT_EQ(end.error, "");
+  EXPECT_TRUE(browser.wait_for("return " + status + ".includes('ended')"));
 }
 
 TEST_F(RealRuns, RefusalsAreOneSentence) {
