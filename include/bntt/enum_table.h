@@ -6,12 +6,12 @@
 
 namespace bntt {
 
-/// A value of an enum, its name in files and options, and its meaning.
+/// A value of an enum, its name and its meaning.
 template <typename Enum>
 struct EnumEntry {
-  Enum value;
-  const char* name;
-  const char* meaning;
+  Enum value;           ///< the value itself
+  const char* name;     ///< in files and options
+  const char* meaning;  ///< in help texts and docs/settings.md
 };
 
 /// The values and names of a table, as enum_names() returns them.
