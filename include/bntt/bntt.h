@@ -166,10 +166,10 @@ int bntt_session_logits(const bntt_session* session, float* logits);
 /** The softmax of the voltage, divided by the steps so far if the network divides: [sample, class].
  */
 int bntt_session_probabilities(const bntt_session* session, float* probabilities);
-/** The voltages of a layer's neurons, after any reset: [sample, y, x, channel]. `bntt inspect` shows
- * the names of the layers. *count is the room in `voltages` and becomes the number of voltages; if
- * `voltages` is NULL, only the number is written. BNTT_ERROR for an unknown layer, for too little
- * room, and if the layer's neurons keep no voltage from step to step. */
+/** The voltages of a layer's neurons, after any reset: [sample, y, x, channel]. `bntt inspect`
+ * shows the names of the layers. *count is the room in `voltages` and becomes the number of
+ * voltages; if `voltages` is NULL, only the number is written. BNTT_ERROR for an unknown layer, for
+ * too little room, and if the layer's neurons keep no voltage from step to step. */
 int bntt_session_membranes(const bntt_session* session, const char* layer, float* voltages,
                            int64_t* count);
 
