@@ -48,6 +48,12 @@ TEST(SettingsPage, ShowsTheSettingsThatMayHaveAValue) {
   EXPECT_THAT(norm, AllOf(HasSubstr("norm = \"bntt\""), HasSubstr("bn-time  statistics over batch"),
                           Not(HasSubstr("leak"))));
   EXPECT_THAT(run_bntt({"settings", "cosine"}).out, HasSubstr("schedule = "));
+  EXPECT_THAT(run_bntt({"settings", "stdb"}).out,
+              AllOf(HasSubstr("surrogate = \"triangle\""),
+                    HasSubstr("      arctan    α / (1 + (πd)²)\n      rectangle α if")))
+      << "meanings stand in one column";
+  EXPECT_THAT(run_bntt({"settings", "direct"}).out,
+              HasSubstr("      direct           the normalised image itself"));
 }
 
 }  // namespace

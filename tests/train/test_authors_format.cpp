@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -78,6 +79,19 @@ TEST(AuthorsFormat, RoundTrips) {
   EXPECT_EQ(shape.classes, 10);
   EXPECT_EQ(shape.steps, 2);
   EXPECT_EQ(shape.hidden_inputs, 4);
+}
+
+// Searching all tensors once per step would take minutes.
+TEST(AuthorsFormat, CountsTheStepsOfAFileWithManyTensors) {
+  constexpr int64_t kSteps = 200'000;
+  const std::vector<float> one = {1.0F};
+  TensorFile file;
+  file.tensors.push_back(float_tensor("conv1.weight", {1, 1, 1, 1}, one));
+  file.tensors.push_back(float_tensor("fc1.weight", {1, 1}, one));
+  for (int64_t step = kSteps - 1; step >= 0; --step) {
+    file.tensors.push_back(float_tensor(fmt::format("bntt1.{}.weight", step), {1}, one));
+  }
+  EXPECT_EQ(authors_model_shape(file, "long").steps, kSteps);
 }
 
 TEST(AuthorsFormat, RefusesWhatTheirModelsCannotExpress) {
