@@ -127,6 +127,9 @@ TrainHooks screen_hooks(Progress& progress, Rate& rate, int64_t batch_size,
                       report.best ? " (best so far)" : "", report.validation->spikes_per_image());
     }
     progress.line(text);
+    for (const std::string& warning : report.warnings) {
+      progress.line(fmt::format("warning: epoch {}: {}", report.epoch, warning));
+    }
   };
   hooks.evaluating = [&progress, &options](const std::string& what, int64_t done, int64_t images) {
     progress.bar(options.label + what, done, images, fmt::format("{}/{} images", done, images),
