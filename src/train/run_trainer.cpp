@@ -96,6 +96,7 @@ void RunTrainer::begin(bool resume) {
 void RunTrainer::go_on() {
   const std::string origin = paths_.checkpoint().string();
   const TensorFile file = load_checkpoint(paths_, paths_.checkpoint());
+  expect_network_of(paths_, config_, checkpoint_network(file, origin));
   unpack_network(file, origin, network_);
   if (network_.quantised()) {
     fail("{}: its weights are int8, which cannot be trained: resume the run that it was made of",
