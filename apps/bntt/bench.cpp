@@ -30,7 +30,7 @@ struct BenchArguments {
   bool int8 = false;
   double windows = 0.0;
   bool json = false;
-  std::string break_even = "formula";
+  std::string break_even;  // empty: the run's own, otherwise by the formula
 };
 
 std::filesystem::path torch_program(const std::filesystem::path& own) {
@@ -55,8 +55,10 @@ Precision precision_named(const std::string& wanted) {
 int run_bench(const BenchArguments& arguments, bench::Kind kind) {
   set_threads(arguments.threads);
   bench::WorkloadOptions workload = arguments.workload;
-  workload.break_even =
-      arguments.break_even == "timed" ? BreakEvenSource::timed : BreakEvenSource::formula;
+  if (!arguments.break_even.empty()) {
+    workload.break_even =
+        arguments.break_even == "timed" ? BreakEvenSource::timed : BreakEvenSource::formula;
+  }
   bench::Options options{.kind = kind,
                          .workload = workload,
                          .batches = arguments.batches,
@@ -138,10 +140,8 @@ void add_workload_options(CLI::App& command, BenchArguments& arguments) {
   command
       .add_option("--break-even", arguments.break_even,
                   "where the density at which convolutions become dense comes from: the formula, "
-                  "or timing on this machine")
-      ->capture_default_str()
-      ->check(CLI::IsMember(names_of<BreakEvenSource>()))
-      ->excludes(run);
+                  "or timing on this machine; default: the numbers of --run, otherwise the formula")
+      ->check(CLI::IsMember(names_of<BreakEvenSource>()));
   command.add_option("--data", arguments.workload.data,
                      "directory of CIFAR-10 or MNIST; default: Fashion-MNIST if installed, "
                      "otherwise noise of CIFAR-10's size");

@@ -230,7 +230,8 @@ void print_report(const bench::Report& report) {
   fmt::print("images: {}; kernels: {}; this machine at best: {:.0f} GFLOP/s, {:.1f} GB/s\n",
              report.images_from, kernels::kernels().name, report.machine.flops / kGiga,
              report.machine.bytes_per_second / kGiga);
-  fmt::print("break-even: {}; {}\n", report.break_even_from, report.dense_above);
+  fmt::print("break-even: {}; {}\n", report.break_even_from,
+             report.dense_above.empty() ? "no synapse has a choice" : report.dense_above);
   for (const Result& result : report.results) {
     fmt::print("\n{}, density {:.2f} %{}, batch {}, {} steps, {} threads: {}, {}\n",
                name_of(result.kind), 100.0 * result.density,

@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <map>
+
 #include "base/json.h"
 #include "base/threads.h"
 #include "data_commands.h"
@@ -35,6 +37,23 @@ Json report_of(const CheckReport& report, const std::string& directory) {
           {"findings", findings}};
 }
 
+/// The lines that list the findings. Of many files with the same problem only the first are named.
+std::vector<std::string> finding_lines(const std::vector<Finding>& findings) {
+  constexpr int64_t kNamed = 3;
+  std::map<std::string, int64_t> found;
+  std::vector<std::string> lines;
+  for (const Finding& finding : findings) {
+    if (++found[finding.problem] > kNamed) continue;
+    lines.push_back(fmt::format("{}: {}", finding.file.string(), finding.problem));
+  }
+  for (const auto& [problem, files] : found) {
+    if (files <= kNamed) continue;
+    lines.push_back(
+        fmt::format("{} more files have the same problem: {}", files - kNamed, problem));
+  }
+  return lines;
+}
+
 int check(const CheckArguments& arguments) {
   set_threads(arguments.threads);
   Progress progress;
@@ -58,9 +77,7 @@ int check(const CheckArguments& arguments) {
     fmt::print("{}\n", report_of(report, arguments.directory).dump(2));
     return code;
   }
-  for (const Finding& finding : report.findings) {
-    progress.line(fmt::format("{}: {}", finding.file.string(), finding.problem));
-  }
+  for (const std::string& line : finding_lines(report.findings)) progress.line(line);
   const std::size_t problems = report.findings.size();
   progress.line(fmt::format(
       "{}: {}: {} training and {} test samples in {} files, {:.1f} MB{}", report.dataset,

@@ -8,6 +8,7 @@
 #include "base/fail.h"
 #include "base/files.h"
 #include "base/json.h"
+#include "base/memory.h"
 #include "base/text.h"
 #include "base/threads.h"
 #include "command.h"
@@ -68,8 +69,8 @@ int64_t last_step(const EvalArguments& arguments, const Network& network) {
   return exit_step(network, *arguments.exit_threshold);
 }
 
-Measurement measure_images(const EvalArguments& arguments, const Network& network,
-                           const ImageSet& images, const EvaluateOptions& options) {
+Measurement measure(const EvalArguments& arguments, const Network& network, const ImageSet& images,
+                    const EvaluateOptions& options) {
   const bool by_sample = arguments.exit_confidence || arguments.exit_margin;
   const SampleRange all{0, images.size()};
   const bool keep = !arguments.predictions.empty();
@@ -96,18 +97,6 @@ Measurement measure_images(const EvalArguments& arguments, const Network& networ
            .activity = std::move(run.activity)},
           mean_steps,
           std::move(run)};
-}
-
-Measurement measure(const EvalArguments& arguments, const Network& network, const ImageSet& images,
-                    const EvaluateOptions& options) {
-  try {
-    return measure_images(arguments, network, images, options);
-  } catch (const std::bad_alloc&) {
-    const int64_t batch =
-        images_per_batch(network, std::min(network.spec().steps, kStepsPerWindow));
-    fail("{}: not enough memory: running {} images at once takes about {}", arguments.run, batch,
-         bytes_text(evaluation_bytes(network.spec(), batch)));
-  }
 }
 
 /// A row per image: index, file, label, prediction, probability of the prediction, steps taken, and
@@ -164,12 +153,56 @@ Json report(const Network& network, const Measurement& measured, double images_p
           {"stages", stages}};
 }
 
-int eval(const EvalArguments& arguments) {
-  set_threads(arguments.threads);
+/// What an evaluation needs. It is filled in on the way, so that memory that runs out can be
+/// explained with all that is known by then.
+struct Evaluated {
+  int64_t program_bytes = held_memory_bytes();  ///< before anything is read
+  RunConfig config;
+  std::optional<RunModel> model;
+  DatasetSplits data;
+
+  const ImageSet& images(const EvalArguments& arguments) const {
+    return arguments.split == "test" ? data.test : data.train;
+  }
+};
+
+int64_t samples_to_read(const EvalArguments& arguments, const Evaluated& known) {
+  const ImageSet& images = known.images(arguments);
+  if (images.size() > 0) return images.stored ? 0 : images.size();
+  const DatasetInfo info = dataset_info(known.config.data.name);
+  const int64_t all = arguments.split == "test" ? info.test_samples : info.train_samples;
+  return arguments.limit > 0 ? std::min(all, arguments.limit) : all;
+}
+
+[[noreturn]] void fail_without_memory(const EvalArguments& arguments, const Evaluated& known) {
+  const std::string program = bytes_text(known.program_bytes);
+  if (!known.model) {
+    fail("{}: not enough memory to read its network, besides {} for the program", arguments.run,
+         program);
+  }
+  const Network& network = known.model->network;
+  const int64_t batch = images_per_batch(network, std::min(network.spec().steps, kStepsPerWindow));
+  const int64_t running = evaluation_bytes(network.spec(), batch);
+  const ImageSet& images = known.images(arguments);
+  const int64_t sample_bytes =
+      images.size() > 0 ? images.sample_bytes() : network.spec().input.size();
+  const int64_t reading = reading_bytes(samples_to_read(arguments, known), sample_bytes);
+  fail(
+      "{}: not enough memory: the program takes {}, {}the network and {} images at once about {}; "
+      "{} {} in all",
+      arguments.run, program,
+      reading > 0 ? fmt::format("reading the images about {}, ", bytes_text(reading)) : "", batch,
+      bytes_text(running), reading > 0 || images.stored ? "about" : "more than",
+      bytes_text(known.program_bytes + running + reading));
+}
+
+int eval(const EvalArguments& arguments, Evaluated& known) {
   const RunPaths paths{arguments.run};
-  const RunConfig config = read_run_settings(paths);
-  const RunModel model =
+  known.config = read_run_settings(paths);
+  const RunConfig& config = known.config;
+  known.model =
       load_run_model(paths, arguments.weights == "last" ? RunWeights::last : RunWeights::best);
+  const RunModel& model = *known.model;
   const Network& network = model.network;
   expect_network_of(paths, config, network.spec());
   if (!arguments.predictions.empty()) prepare_output(arguments.predictions);
@@ -180,10 +213,11 @@ int eval(const EvalArguments& arguments) {
   options.limit_train = on_test ? 0 : arguments.limit;
   options.limit_test = on_test ? arguments.limit : 0;
   Progress progress;
-  DatasetSplits data = open_run_data(config, arguments.data.value_or(config.data.dir), options,
-                                     arguments.cache, arguments.json ? nullptr : &progress);
+  DatasetSplits& data = known.data;
+  data = open_run_data(config, arguments.data.value_or(config.data.dir), options, arguments.cache,
+                       arguments.json ? nullptr : &progress);
   fit_data_to_model(model, arguments.run, config.data.name, data);
-  const ImageSet& images = on_test ? data.test : data.train;
+  const ImageSet& images = known.images(arguments);
 
   catch_interrupts();
   Rate rate;
@@ -232,6 +266,16 @@ int eval(const EvalArguments& arguments) {
                               100.0 * densities[i]));
   }
   return kDone;
+}
+
+int eval(const EvalArguments& arguments) {
+  Evaluated known;
+  try {
+    set_threads(arguments.threads);
+    return eval(arguments, known);
+  } catch (const std::bad_alloc&) {
+    fail_without_memory(arguments, known);
+  }
 }
 
 }  // namespace

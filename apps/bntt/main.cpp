@@ -16,6 +16,7 @@
 #include "command.h"
 #include "kernels/kernel_set.h"
 #include "train/foreign_names.h"
+#include "train/memory_need.h"
 
 namespace {
 
@@ -153,6 +154,7 @@ int main(int argc, char** argv) {
   } catch (const std::system_error& error) {
     return complain(error.what());
   } catch (const std::bad_alloc&) {
-    return complain("there is not enough memory for this");
+    return complain(fmt::format("there is not enough memory for this: {} are in use",
+                                bntt::bytes_text(bntt::held_memory_bytes())));
   }
 }

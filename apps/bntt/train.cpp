@@ -127,6 +127,9 @@ TrainHooks screen_hooks(Progress& progress, Rate& rate, int64_t batch_size,
                       report.best ? " (best so far)" : "", report.validation->spikes_per_image());
     }
     progress.line(text);
+    for (const std::string& warning : report.warnings) {
+      progress.line(fmt::format("warning: epoch {}: {}", report.epoch, warning));
+    }
   };
   hooks.evaluating = [&progress, &options](const std::string& what, int64_t done, int64_t images) {
     progress.bar(options.label + what, done, images, fmt::format("{}/{} images", done, images),
@@ -266,7 +269,8 @@ TrainingResult run_training(RunConfig config, const RunPaths& paths, RunLock loc
     say(fmt::format("{}: {} training images, {} steps of {} images per epoch, {} thread{}",
                     paths.directory.string(), data.train.size(), trainer.steps_per_epoch(),
                     config.train.batch, threads(), threads() == 1 ? "" : "s"));
-    say(dense_above_text(trainer.network()));
+    const std::string dense_above = dense_above_text(trainer.network());
+    if (!dense_above.empty()) say(dense_above);
     if (trainer.taken()) say(start_text(config.train.from, *trainer.taken()));
     const int64_t step = trainer.position().step;
     if (step > 0) say(fmt::format("continuing after step {}", step));

@@ -100,6 +100,9 @@ class Hooks {
                     event["loss"] = report.train.mean_loss();
                     event["accuracy"] = report.train.accuracy();
                     event["best"] = report.best;
+                    for (const std::string& warning : report.warnings) {
+                      warn(fmt::format("epoch {}: {}", report.epoch, warning));
+                    }
                     if (!report.validation) return;
                     event["validation_loss"] = report.validation->sums.mean_loss();
                     event["validation_accuracy"] = report.validation->accuracy();

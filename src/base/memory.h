@@ -13,4 +13,8 @@ void keep_freed_memory();
 /// the largest number if it does not say.
 int64_t available_memory_bytes();
 
+/// Memory that this process holds: its address space if that is limited (`ulimit -v`), otherwise
+/// what is resident; 0 if the kernel does not say.
+int64_t held_memory_bytes();
+
 }  // namespace bntt

@@ -113,6 +113,11 @@ Network rebuild(const Network& network, NetworkSpec spec) {
   return rebuilt;
 }
 
+void take_break_even(BreakEvenSource source, Workload& workload) {
+  workload.break_even_from = name_of(source);
+  workload.network.set_break_even(chosen_break_even(source, workload.network.stages()));
+}
+
 Workload workload_of_run(const WorkloadOptions& options) {
   const RunPaths paths{options.run};
   const RunConfig config = read_run_settings(paths);
@@ -137,6 +142,7 @@ Workload workload_of_run(const WorkloadOptions& options) {
                     .images_from = images.name,
                     .break_even_from = "the run"};
   workload.network.set_break_even(network.break_even());
+  if (options.break_even) take_break_even(*options.break_even, workload);
   return workload;
 }
 
@@ -152,9 +158,8 @@ Workload make_workload(const WorkloadOptions& options) {
   Workload workload{.network = Network(with_momentum_one(spec), kSeed),
                     .images = first_images(images.set, options.images),
                     .encoder = {EncoderKind::poisson_signed, images.normalisation},
-                    .images_from = images.name,
-                    .break_even_from = name_of(options.break_even)};
-  workload.network.set_break_even(chosen_break_even(options.break_even, workload.network.stages()));
+                    .images_from = images.name};
+  take_break_even(options.break_even.value_or(BreakEvenSource::formula), workload);
   return workload;
 }
 

@@ -20,7 +20,7 @@ struct WorkloadOptions {
   std::string run;   ///< use the network of this run instead of a fresh one
   std::string data;  ///< directory of the images; empty: an installed data set, or noise
   int64_t images = 32;
-  BreakEvenSource break_even = BreakEvenSource::formula;  ///< unless a run specifies it
+  std::optional<BreakEvenSource> break_even;  ///< default: that of the run, or the formula
 };
 
 /// A network and the images that it is timed on: the same for every engine.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +23,22 @@ ClassLabels labels_of(std::span<const std::string> names, const std::string& own
     }
   }
   return labels;
+}
+
+/// "; WHERE: 'a', 'b' and 3 more" for the names that `others` lacks.
+std::string only_in(std::span<const std::string> names, std::span<const std::string> others,
+                    const char* where) {
+  constexpr int kNamed = 5;
+  const std::set<std::string_view> known(others.begin(), others.end());
+  std::string text;
+  int only = 0;
+  for (const std::string& name : names) {
+    if (known.contains(name) || ++only > kNamed) continue;
+    text += fmt::format("{} '{}'", only == 1 ? "" : ",", excerpt(name));
+  }
+  if (only == 0) return "";
+  if (only > kNamed) text += fmt::format(" and {} more", only - kNamed);
+  return fmt::format("; {}:{}", where, text);
 }
 
 }  // namespace
@@ -50,6 +67,12 @@ void match_classes(ImageSet& set, std::span<const std::string> names, const std:
   }
   for (int64_t& label : set.labels) label = label_in_run[static_cast<std::size_t>(label)];
   set.class_names.assign(names.begin(), names.end());
+}
+
+std::string class_difference(std::span<const std::string> of_run,
+                             std::span<const std::string> of_data) {
+  if (of_run.empty() || of_data.empty()) return "";
+  return only_in(of_data, of_run, "not in the run") + only_in(of_run, of_data, "not in the data");
 }
 
 void match_classes(DatasetSplits& splits, std::span<const std::string> names,

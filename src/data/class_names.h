@@ -18,4 +18,9 @@ void match_classes(ImageSet& set, std::span<const std::string> names, const std:
 void match_classes(DatasetSplits& splits, std::span<const std::string> names,
                    const std::string& origin);
 
+/// "; not in the run: 'dog'; not in the data: 'cat', 'cow'": the classes that only one of the two
+/// has, the first few of each; empty if there are none, or if one of the two has no names.
+std::string class_difference(std::span<const std::string> of_run,
+                             std::span<const std::string> of_data);
+
 }  // namespace bntt

@@ -87,7 +87,10 @@ Recording parse_recording(std::span<const uint8_t> bytes, const std::string& ext
   }
   if (sensor.known()) recording.sensor = sensor;
   if (!recording.sensor.known()) {
-    fail("{} does not say how large its sensor is: set sensor_width and sensor_height", origin);
+    fail(
+        "{} does not say how large its sensor is: set sensor_width and sensor_height "
+        "(--sensor-width and --sensor-height of bntt data and bntt predict)",
+        origin);
   }
   expect_inside(recording.events, recording.sensor, origin);
   return recording;

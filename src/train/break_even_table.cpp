@@ -155,7 +155,7 @@ std::vector<BreakEven> machine_break_even(const std::vector<StagePlan>& stages,
 }
 
 std::string dense_above_text(const Network& network) {
-  std::string text = "dense above (spikes per input, forward/weight gradient):";
+  std::string text;
   auto entry = network.break_even().begin();
   for (const StagePlan& stage : network.stages()) {
     for (const BranchPlan& branch : stage.branches) {
@@ -165,6 +165,8 @@ std::string dense_above_text(const Network& network) {
                           break_even.weight_gradient);
     }
   }
+  if (text.empty()) return text;
+  text = "dense above (spikes per input, forward/weight gradient):" + text;
   if (network.precision() == Precision::bf16) {
     text += fmt::format("; while training in bf16, {:g} times that", kBf16DenseCost);
   }

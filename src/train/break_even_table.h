@@ -32,7 +32,7 @@ std::vector<BreakEven> machine_break_even(const std::vector<StagePlan>& stages,
                                           const std::function<void()>& waiting = {});
 
 /// The density of input spikes above which each synapse uses a dense way, for synapses with a
-/// choice.
+/// choice; empty if there are none.
 std::string dense_above_text(const Network& network);
 
 }  // namespace bntt

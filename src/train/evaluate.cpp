@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "base/fail.h"
+#include "data/class_names.h"
 #include "data/loader.h"
 #include "layers/loss.h"
 
@@ -31,15 +32,18 @@ std::vector<double> Evaluation::density(const Network& network) const {
   return densities;
 }
 
-void expect_fitting_data(const NetworkSpec& spec, const ImageSet& images, const std::string& run,
+void expect_fitting_data(const NetworkSpec& spec, const ImageSet& images,
+                         std::span<const std::string> class_names, const std::string& run,
                          const std::string& dataset) {
   if (images.shape == spec.input && images.classes == classes_of(spec)) return;
   const auto text = [](const MapShape& shape, int64_t classes) {
     return fmt::format("{}x{}x{} in {} classes", shape.channels, shape.height, shape.width,
                        classes);
   };
-  fail("{}: its network does not fit the data set {}: it takes {}, but the data are {}", run,
-       dataset, text(spec.input, classes_of(spec)), text(images.shape, images.classes));
+  const bool other_classes = images.classes != classes_of(spec);
+  fail("{}: its network does not fit the data set {}: it takes {}, but the data are {}{}", run,
+       dataset, text(spec.input, classes_of(spec)), text(images.shape, images.classes),
+       other_classes ? class_difference(class_names, images.class_names) : "");
 }
 
 void expect_frames(const ImageSet& images, int64_t steps) {

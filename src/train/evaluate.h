@@ -46,8 +46,10 @@ struct Evaluation {
 };
 
 /// Throws an Error that begins with `run` and gives the values of both sides unless the network
-/// takes images of this size with this number of classes.
-void expect_fitting_data(const NetworkSpec& spec, const ImageSet& images, const std::string& run,
+/// takes images of this size with this number of classes. `class_names` are those of the run, to
+/// tell which classes differ; may be empty.
+void expect_fitting_data(const NetworkSpec& spec, const ImageSet& images,
+                         std::span<const std::string> class_names, const std::string& run,
                          const std::string& dataset);
 
 /// Throws Error if event recordings have fewer frames than the network has active steps.

@@ -23,6 +23,12 @@ int64_t spike_bytes(const MapShape& map) {
   return words * static_cast<int64_t>(sizeof(uint64_t)) * map.height * map.width;
 }
 
+/// Of one step of one image.
+int64_t output_bytes(const StagePlan& plan) {
+  const bool real_valued = !plan.spikes() && !plan.readout;
+  return real_valued ? plan.output.size() * kFloat : spike_bytes(plan.output);
+}
+
 }  // namespace
 
 int64_t training_bytes(const NetworkSpec& spec, int64_t batch, Precision precision) {
@@ -33,10 +39,7 @@ int64_t training_bytes(const NetworkSpec& spec, int64_t batch, Precision precisi
   for (const StagePlan& plan : plans) {
     const int64_t frames = batch * plan.active_steps;
     const auto branches = static_cast<int64_t>(plan.branches.size());
-    const bool real_valued = !plan.spikes() && !plan.readout;
-    const int64_t output_bytes =
-        real_valued ? plan.output.size() * kFloat : spike_bytes(plan.output);
-    kept += frames * (branches * plan.output.size() * current_bytes + output_bytes);
+    kept += frames * (branches * plan.output.size() * current_bytes + output_bytes(plan));
     working = std::max(working, 2 * frames * plan.output.size() * kFloat);
   }
   return 3 * parameters_of(plans) * kFloat + kept + working;
@@ -44,14 +47,21 @@ int64_t training_bytes(const NetworkSpec& spec, int64_t batch, Precision precisi
 
 int64_t evaluation_bytes(const NetworkSpec& spec, int64_t batch) {
   const std::vector<StagePlan> plans = plan_stages(spec);
+  const int64_t window = std::min(active_steps(spec), kStepsPerWindow);
   int64_t largest = 0;
-  int64_t membranes = 0;
+  int64_t state = 0;
+  int64_t signals = batch * window * spec.input.size() * kFloat;
   for (const StagePlan& plan : plans) {
-    const int64_t steps = std::min(plan.active_steps, kStepsPerWindow);
-    largest = std::max(largest, batch * steps * plan.output.size() * kFloat);
-    membranes += batch * plan.output.size() * kFloat;
+    const int64_t frames = batch * std::min(plan.active_steps, kStepsPerWindow);
+    largest = std::max(largest, frames * plan.output.size() * kFloat);
+    state += batch * plan.output.size() * kFloat;
+    signals += frames * output_bytes(plan);
   }
-  return 2 * parameters_of(plans) * kFloat + largest + membranes;
+  return 2 * parameters_of(plans) * kFloat + largest + state + signals;
+}
+
+int64_t reading_bytes(int64_t samples, int64_t bytes_per_sample) {
+  return 3 * samples * bytes_per_sample;
 }
 
 std::string bytes_text(int64_t bytes) {

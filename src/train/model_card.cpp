@@ -94,7 +94,9 @@ ModelCard card_of_settings(const RunConfig& config, const Network& network) {
 void fit_data_to_model(const RunModel& model, const std::string& origin, const std::string& name,
                        DatasetSplits& data) {
   const ImageSet& set = data.test.size() > 0 ? data.test : data.train;
-  expect_fitting_data(model.network.spec(), set, origin, name);
+  const std::vector<std::string> names =
+      model.card ? model.card->class_names : std::vector<std::string>();
+  expect_fitting_data(model.network.spec(), set, names, origin, name);
   if (!model.card) return;
   for (ImageSet* split : {&data.train, &data.test}) {
     if (split->size() > 0) match_classes(*split, model.card->class_names, origin);

@@ -10,6 +10,7 @@
 #include "kernels/unpack.h"
 #include "model/break_even_values.h"
 #include "train/break_even_table.h"
+#include "train/epoch_warnings.h"
 #include "train/model_card.h"
 #include "train/run_settings.h"
 #include "train/schedule.h"
@@ -95,6 +96,7 @@ void RunTrainer::begin(bool resume) {
 void RunTrainer::go_on() {
   const std::string origin = paths_.checkpoint().string();
   const TensorFile file = load_checkpoint(paths_, paths_.checkpoint());
+  expect_network_of(paths_, config_, checkpoint_network(file, origin));
   unpack_network(file, origin, network_);
   if (network_.quantised()) {
     fail("{}: its weights are int8, which cannot be trained: resume the run that it was made of",
@@ -163,7 +165,7 @@ TrainEnd RunTrainer::run(const TrainHooks& hooks) {
 void RunTrainer::train_batch(const Batch& batch, const TrainHooks& hooks) {
   const double learning_rate = learning_rate_at(config_.train, position_.step, steps_per_epoch());
   const bool logged = position_.step == 0 || (position_.step + 1) % config_.run.log_steps == 0;
-  std::vector<double> densities;
+  const bool ends_epoch = position_.batch + 1 == steps_per_epoch();
   const LossOptions loss = loss_options(config_.train);
   TrainingStep step{.encoder = card_.input.encoder,
                     .loss = loss,
@@ -171,8 +173,8 @@ void RunTrainer::train_batch(const Batch& batch, const TrainHooks& hooks) {
                     .epoch = static_cast<uint32_t>(position_.epoch),
                     .learning_rate = learning_rate,
                     .observe = {}};
-  if (logged) {
-    step.observe = [&](const Trace& trace) { densities = stage_densities(network_, trace); };
+  if (logged || ends_epoch) {
+    step.observe = [&](const Trace& trace) { densities_ = stage_densities(network_, trace); };
   }
   const StepResult result = train_step(batch, step, network_, *optimizer_);
   if (result.diverged) fail_as_diverged(*result.diverged);
@@ -190,7 +192,7 @@ void RunTrainer::train_batch(const Batch& batch, const TrainHooks& hooks) {
                           .learning_rate = learning_rate,
                           .recent = position_.since_log,
                           .logged = logged};
-  if (logged) log_step(learning_rate, densities);
+  if (logged) log_step(learning_rate);
   if (hooks.step) hooks.step(report);
 }
 
@@ -201,7 +203,7 @@ void RunTrainer::fail_as_diverged(const NonFinite& diverged) const {
                   config_.train.learning_rate));
 }
 
-void RunTrainer::log_step(double learning_rate, const std::vector<double>& densities) {
+void RunTrainer::log_step(double learning_rate) {
   metrics_->append(Json{
       {"kind", "step"},
       {"step", position_.step},
@@ -210,7 +212,7 @@ void RunTrainer::log_step(double learning_rate, const std::vector<double>& densi
       {"accuracy", position_.since_log.accuracy()},
       {"learning_rate", learning_rate},
       {"density",
-       densities}}.dump());
+       densities_}}.dump());
   position_.since_log = {};
 }
 
@@ -269,6 +271,10 @@ void RunTrainer::finish_epoch(const TrainHooks& hooks) {
     }
     line["best"] = report.best;
   }
+  report.warnings =
+      epoch_warnings(config_.train, network_, report.train,
+                     report.validation ? report.validation->density(network_) : densities_);
+  if (!report.warnings.empty()) line["warnings"] = report.warnings;
   line["gamma"] = stage_gains(network_);
   metrics_->append(line.dump());
   ++position_.epoch;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/files.h"
 #include "bntt/network.h"
@@ -39,6 +40,7 @@ struct EpochReport {
   std::optional<WindowSwitch> windows;  ///< where steps were switched off
   std::optional<Evaluation> validation;
   bool best = false;
+  std::vector<std::string> warnings;  ///< signs that nothing is learned: see epoch_warnings
 };
 
 /// Callbacks that report progress, and one that stops training; all optional.
@@ -90,7 +92,7 @@ class RunTrainer {
   bool constant_input() const;
   /// Before validation: what is measured and stored is the network with its new windows.
   std::optional<WindowSwitch> learn_windows(int64_t epoch);
-  void log_step(double learning_rate, const std::vector<double>& densities);
+  void log_step(double learning_rate);
   void save();
   EvaluateOptions evaluate_options(const char* what, int64_t images, const TrainHooks& hooks) const;
 
@@ -105,6 +107,7 @@ class RunTrainer {
   TrainPosition position_;
   std::optional<TakenNumbers> taken_;
   std::optional<LineLog> metrics_;
+  std::vector<double> densities_;  // of the last batch that was observed
 };
 
 /// Mean γ of each step (one entry if the steps share it) for a stage that has γ.

@@ -37,6 +37,22 @@ class Bench : public TinyRuns {
   }
 };
 
+TEST_F(Bench, ARunHasItsOwnBreakEvenUnlessOneIsChosen) {
+  train("run", {"--epochs", "1", "--set", "train.break_even=[0.7,0.8]"});
+  const auto report = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"bench", "train",     "--run", path("run"), "--batch",
+                                          "6",     "--repeats", "1",     "--json",    "--threads",
+                                          "1",     "--density", "0.2"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return json_of(arguments);
+  };
+  const Json own = report({});
+  EXPECT_EQ(own.at("break_even_from"), "the run");
+  const Json formula = report({"--break-even", "formula"});
+  EXPECT_EQ(formula.at("break_even_from"), "formula");
+  EXPECT_NE(formula.at("break_even"), own.at("break_even"));
+}
+
 TEST_F(Bench, TrainGivesTheFieldsOfEveryDensity) {
   const Json report =
       json_of(tiny("train", {"--batch", "6", "--density", "0.2,0.05", "--threads", "1", "--json"}));

@@ -1,6 +1,8 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <csignal>
 
 #include "archives.h"
@@ -245,11 +247,31 @@ TEST_F(DataCommand, CheckAndShowTakeTheSensorOfOwnRecordings) {
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_THAT(unknown.out, HasSubstr("event-folder: 4 problems"));
   EXPECT_THAT(unknown.out, HasSubstr("left/1.bin: does not say how large its sensor is"));
+  EXPECT_THAT(unknown.out, HasSubstr("--sensor-width"));
   EXPECT_EQ(run(show, sensor).out, out + ": 2 samples\n");
   EXPECT_EQ(text_of(out).substr(0, 8), "\x89PNG\r\n\x1a\n");
   const ProcessEnd half = run(show, {"--sensor-width", "64"});
   EXPECT_EQ(half.exit_code, 2);
   EXPECT_THAT(half.error, HasSubstr("a sensor of 64x0 pixels was given"));
+}
+
+TEST_F(DataCommand, CheckNamesTheFirstOfManyFilesWithOneProblem) {
+  for (int i = 0; i < 9; ++i) {
+    directory_.write(fmt::format("left/{}.bin", i), testing::Bytes{60, 40, 0x80, 0, 9});
+    directory_.write(fmt::format("right/{}.bin", i), testing::Bytes{60, 40, 0x80, 0, 9});
+  }
+  directory_.write("right/9.bin", testing::Bytes{60, 40, 0x80});  // cut short
+  const std::vector<std::string> check = {"data", "check", "event-folder",
+                                          directory_.path().string()};
+  const ProcessEnd end = run_bntt(check);
+  EXPECT_EQ(end.exit_code, 2);
+  EXPECT_EQ(std::ranges::count(end.out, '\n'), 3 + 1 + 1 + 1) << end.out;
+  EXPECT_THAT(end.out, HasSubstr("left/2.bin: does not say"));
+  EXPECT_THAT(end.out, HasSubstr("right/9.bin: "));
+  EXPECT_THAT(end.out, HasSubstr("\n15 more files have the same problem: does not say how large"));
+  EXPECT_THAT(end.out, HasSubstr("event-folder: 19 problems"));
+  const ProcessEnd json = run_bntt({check[0], check[1], check[2], check[3], "--json"});
+  EXPECT_EQ(parse_json(json.out, "check").at("findings").size(), 19U) << "all of them";
 }
 
 TEST_F(DataCommand, EverySubcommandsHelpHasAnExample) {

@@ -148,7 +148,14 @@ TEST_F(DataSets, ARunOnAFolderKeepsItsMeasuredStatistics) {
   EXPECT_THAT(settings, HasSubstr("deviation = [0.3, 0.3, 0.3]"));
   more.emplace_back("--resume");
   EXPECT_EQ(run_bntt(more).exit_code, 0);
-  EXPECT_EQ(run_bntt({"eval", path("run"), "--cache", "none"}).exit_code, 0);
+  const std::vector<std::string> eval = {"eval", path("run"), "--cache", "none"};
+  EXPECT_EQ(run_bntt(eval).exit_code, 0);
+  for (int i = 0; i < 20; ++i) {
+    write("birds/" + std::to_string(i) + ".png", png_file(20, 24, Bytes(1440, 99)));
+  }
+  EXPECT_THAT(run_bntt(eval).error,
+              HasSubstr("it takes 3x16x16 in 2 classes, but the data are 3x16x16 in 3 classes; not "
+                        "in the run: 'birds'\n"));
 }
 
 TEST_F(DataSets, OwnRecordingsOfAKnownSensor) {

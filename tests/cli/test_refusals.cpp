@@ -192,11 +192,11 @@ TEST_F(Refusals, SettingsThatWereEdited) {
     write_text("run/run.toml", edited);
   };
   edit("steps = 3", "steps = 4");
-  EXPECT_THAT(refused({"train", "--resume", path("run")}), HasSubstr("steps is 3, expected 4"));
+  const auto edited_network = HasSubstr(
+      "run.toml: describes a different network from the one that was trained: steps is 4");
+  EXPECT_THAT(refused({"train", "--resume", path("run")}), edited_network);
   for (const char* command : {"eval", "exit"}) {
-    EXPECT_THAT(
-        refused({command, path("run")}),
-        HasSubstr("describes a different network from the one that was trained: steps is 4"));
+    EXPECT_THAT(refused({command, path("run")}), edited_network);
   }
   edit("momentum = 0.9", "momentum = 0.5");
   EXPECT_THAT(refused({"train", "--resume", path("run")}),
@@ -223,6 +223,32 @@ TEST_F(Refusals, TooLittleMemoryWithAnEstimate) {
               small_machine),
       AllOf(HasSubstr("not enough memory: training 36 images at once over 2000 steps takes about"),
             HasSubstr("GB; a smaller train.batch")));
+}
+
+// From too little for anything to just too little: the estimate must not lie below a limit at which
+// it failed. The program alone takes 100 MB of addresses or more.
+TEST_F(Refusals, TooLittleMemoryForAnEvaluation) {
+  write_split("t10k", 60'000);
+  train("run", {"--epochs", "1", "--set", "model.width=0.3", "--limit-test", "6"});
+  const std::vector<std::string> eval = {"eval", path("run"), "--threads", "1"};
+  constexpr uint64_t kStep = uint64_t{8} << 20;
+  int refusals = 0;
+  for (uint64_t limit = 10 * kStep; limit < 100 * kStep; limit += kStep) {
+    const ProcessEnd end = run_bntt(eval, {.most_memory = limit});
+    if (end.exit_code == 0) break;
+    const std::string before = "in all\n";
+    if (!end.error.ends_with(before)) continue;  // the program itself did not fit
+    ++refusals;
+    EXPECT_THAT(end.error,
+                AllOf(HasSubstr("not enough memory: the program takes "),
+                      HasSubstr("reading the images about "), HasSubstr("images at once about ")));
+    const std::size_t at = end.error.rfind("about ");
+    ASSERT_NE(at, std::string::npos);
+    const double estimate = 1e6 * std::stod(end.error.substr(at + 6));
+    EXPECT_GT(estimate, 0.9 * static_cast<double>(limit)) << end.error;
+    EXPECT_LT(estimate, 2.0 * static_cast<double>(limit)) << end.error;
+  }
+  EXPECT_GE(refusals, 1);
 }
 
 TEST_F(Refusals, UnknownKernels) {
@@ -272,7 +298,8 @@ TEST_F(Refusals, ACheckpointOfAnotherNetwork) {
                              root() / "run" / "checkpoint.safetensors",
                              std::filesystem::copy_options::overwrite_existing);
   EXPECT_THAT(refused({"train", "--out", path("run"), "--resume"}),
-              AllOf(HasSubstr("holds a different network"), HasSubstr("steps is 4, expected 3")));
+              AllOf(HasSubstr("describes a different network from the one that was trained"),
+                    HasSubstr("steps is 3, expected 4")));
 }
 
 TEST_F(Refusals, DamagedCheckpoints) {

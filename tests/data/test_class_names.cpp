@@ -49,6 +49,15 @@ TEST(ClassNames, OtherClassesAreRefusedByName) {
   EXPECT_THAT(set.labels, ElementsAre(0, 1));
 }
 
+TEST(ClassNames, TheDifferenceNamesTheFirstFew) {
+  EXPECT_EQ(class_difference(Names{"cat", "cow", "pig"}, Names{"dog", "pig"}),
+            "; not in the run: 'dog'; not in the data: 'cat', 'cow'");
+  EXPECT_EQ(class_difference(Names{"b", "a"}, Names{"a", "b"}), "");
+  EXPECT_EQ(class_difference({}, Names{"a", "b"}), "");
+  EXPECT_EQ(class_difference(Names{"a"}, Names{"a", "b", "c", "d", "e", "f", "g", "h"}),
+            "; not in the run: 'b', 'c', 'd', 'e', 'f' and 2 more");
+}
+
 TEST(ClassNames, WithoutNamesOnlyTheirNumberIsCompared) {
   ImageSet set = labelled({}, {2, 0});
   set.classes = 3;

@@ -18,6 +18,7 @@ using testing::Bytes;
 using ::testing::Each;
 using ::testing::ElementsAre;
 using ::testing::EndsWith;
+using ::testing::HasSubstr;
 using testing::refusal;
 using testing::TemporaryDirectory;
 using testing::text_bytes;
@@ -91,7 +92,8 @@ TEST(Recording, EveryFormatSaysItsSensorOrNeedsASetting) {
   expect(dat_file("% Height 240\n% Width 304\n", 100, 33), ".dat", {120, 100}, {120, 100}, event);
 
   const std::string missing =
-      "file does not say how large its sensor is: set sensor_width and sensor_height";
+      "file does not say how large its sensor is: set sensor_width and sensor_height "
+      "(--sensor-width and --sensor-height of bntt data and bntt predict)";
   for (const auto& [bytes, extension] :
        {std::pair{aedat3_file("#Source 0: other\r\n", 1, 1), ".aedat"},
         {nmnist_file(1, 1), ".bin"},
@@ -188,7 +190,7 @@ TEST_F(EventFolder, SplitsByNameAndTakesTheSensorFromTheSettings) {
     directory_.write("b/" + std::to_string(i) + ".bin", nmnist_file(7, 3));
   }
   EXPECT_THAT(refusal([&] { open(); }),
-              EndsWith("does not say how large its sensor is: set sensor_width and sensor_height"));
+              HasSubstr("does not say how large its sensor is: set sensor_width"));
   const DatasetOptions options{.size = 2, .events = {.frames = 1}, .sensor = {8, 4}};
   const DatasetSplits data = open(options);
   EXPECT_EQ(data.train.size(), 18);

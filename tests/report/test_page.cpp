@@ -167,9 +167,10 @@ TEST_F(Page, NumbersSayOnHowManyImages) {
     EXPECT_THAT(text("#panel-" + panel + " .measured"), HasSubstr(count)) << panel;
   }
   EXPECT_THAT(text("[data-slot=run] > .measured"), HasSubstr("the first 500 test images"));
-  // The accuracy beside that of leaving early is of the same images; the whole set's is told, too.
+  // The accuracy beside that of leaving early is of the same images; that of the training's end is
+  // told, too.
   EXPECT_THAT(text(".numbers"), ::testing::AllOf(HasSubstr("90.00 %"), HasSubstr("500 images"),
-                                                 HasSubstr("90.25 % on all 1,000")));
+                                                 HasSubstr("90.25 % on 1,000 at the end")));
 }
 
 TEST_F(Page, ContentsLeadToEverySection) {

@@ -1,4 +1,5 @@
 #include <fcntl.h>
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
 
@@ -97,6 +98,14 @@ TEST_F(BreakEvenTable, GivenValuesWinAndNothingElseIsTimed) {
   std::vector<double> given(formula.size(), 0.3);
   EXPECT_EQ(of(std::vector<double>{0.3, 0.3}), given);
   EXPECT_THROW(of(std::vector<double>{0.3}), Error);
+}
+
+TEST(BreakEvenText, IsEmptyIfNoSynapseHasAChoice) {
+  EXPECT_THAT(
+      dense_above_text(Network(vgg5({.steps = 2, .width = 0.125}), 1)),
+      ::testing::StartsWith("dense above (spikes per input, forward/weight gradient): conv2 "));
+  const NetworkSpec readout{.input = {3, 1, 1}, .steps = 2, .stages = {Readout{.classes = 2}}};
+  EXPECT_EQ(dense_above_text(Network(readout, 1)), "");
 }
 
 TEST(BreakEvenValues, OnePairForAllOrOneForEach) {

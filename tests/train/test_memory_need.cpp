@@ -17,6 +17,13 @@ TEST(MemoryNeed, OfAReadoutOnPaper) {
             kParameters + kFrames * (2 * 2 + 8) + 2 * kFrames * 2 * 4);
 }
 
+// 6 weights twice, membranes and currents of 2 classes, 3 inputs and a word of spikes at every
+// step.
+TEST(MemoryNeed, OfAnEvaluationOnPaper) {
+  const NetworkSpec spec{.input = {3, 1, 1}, .steps = 5, .stages = {Readout{.classes = 2}}};
+  EXPECT_EQ(evaluation_bytes(spec, 10), 2 * 6 * 4 + 10 * 2 * 4 + 50 * (2 * 4 + 3 * 4 + 8));
+}
+
 TEST(MemoryNeed, GrowsWithTheBatchButForTheParameters) {
   const NetworkSpec spec = vgg9({});
   const int64_t one = training_bytes(spec, 1, Precision::mixed);
@@ -29,6 +36,11 @@ TEST(MemoryNeed, GrowsWithTheBatchButForTheParameters) {
     return evaluation_bytes(vgg16({.steps = steps, .norm = {.kind = "none"}}), 4);
   };
   EXPECT_EQ(bytes(2500), bytes(25)) << "by windows";
+}
+
+TEST(MemoryNeed, OfReadingCountsTheBufferThatGrows) {
+  EXPECT_EQ(reading_bytes(10'000, 784), 23'520'000);
+  EXPECT_EQ(reading_bytes(0, 784), 0);
 }
 
 TEST(MemoryNeed, IsToldInFewDigits) {

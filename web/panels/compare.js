@@ -47,7 +47,7 @@ function drawComparison(parent, runs) {
   const rows = [
     ["test samples measured", (run) => run.exit?.images ?? run.energy?.images, whole],
     ["test accuracy", (run) => testResult(run)?.accuracy, (v, run) => `${percent(v)}${isNumber(run.energy?.images) || !isNumber(v) ? "" : ` of ${whole(testResult(run).images)}`}`],
-    ["test accuracy on the whole test set", (run) => wholeTest(run)?.accuracy, (v, run) => (isNumber(v) ? `${percent(v)} of ${whole(wholeTest(run).images)}` : kDash)],
+    ["test accuracy at the end of training", (run) => wholeTest(run)?.accuracy, (v, run) => (isNumber(v) ? `${percent(v)} of ${whole(wholeTest(run).images)}` : kDash)],
     ["features", (run) => run.classical?.features?.count, whole],
     ["time steps", (run) => run.network.steps, whole],
     ["accuracy when leaving early", (run) => proposedExit(run)?.accuracy, (v) => percent(v)],

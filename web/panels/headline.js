@@ -8,7 +8,7 @@ function testResult(run) {
   return isNumber(learning.test?.accuracy) ? learning.test : null;
 }
 
-// The result on the whole test set, if training evaluated more samples than the report.
+// The result at the end of training, if that was on more samples than the report.
 const wholeTest = (run) => (isNumber(run.learning.test?.accuracy) && run.learning.test.images > (testResult(run)?.images ?? 0) ? run.learning.test : null);
 
 // [label, value, unit, detail] of each headline number; unknown ones are left out.
@@ -21,7 +21,7 @@ function headlineNumbers(run) {
   const all = wholeTest(run);
   if (isNumber(test?.accuracy)) {
     cards.push(["Test accuracy", fixed(test.accuracy, 2), "%",
-      `all ${network.steps} steps, ${whole(test.images)} ${sampleWord(run)}${all ? `; ${percent(all.accuracy)} on all ${whole(all.images)}` : ""}`]);
+      `all ${network.steps} steps, ${whole(test.images)} ${sampleWord(run)}${all ? `; ${percent(all.accuracy)} on ${whole(all.images)} at the end of training` : ""}`]);
   } else if (isNumber(best)) {
     cards.push(["Validation accuracy", fixed(best, 2), "%", `best of ${learning.epochs.length} epochs`]);
   }
