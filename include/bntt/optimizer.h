@@ -24,6 +24,7 @@ struct OptimizerOptions {
   double beta2 = 0.999;
   double epsilon = 1e-8;
   bool amsgrad = false;
+  double dense_rate_factor = 1.0;  ///< on the learning rate of fully connected stages
 };
 
 /// Moves the parameters of a network against their gradients, like PyTorch's optimiser of the same
@@ -78,6 +79,7 @@ class BNTT_API Optimizer {
   OptimizerOptions options_;
   std::size_t memory_count_;
   std::vector<Memory> memories_;
+  std::vector<double> rate_factors_;  // [parameter]
   int64_t steps_done_ = 0;
 };
 
