@@ -73,9 +73,12 @@ TEST_P(EveryMethod, ComesNearTheAnnWithTime) {
           "run");
       return distance_from_ann(ann, conversion);
     };
-    const bool exact = GetParam() == "rueckauer" || GetParam() == "rmp";
-    EXPECT_LT(distance(600), exact ? 0.15 : 2.0) << norm;
-    EXPECT_LT(distance(600), distance(6)) << norm;
+    // A network that says nothing is at a distance of 1. Hard resets discard charge: measured were
+    // 0.34 to 0.56, and 0.01 to 0.03 with soft ones.
+    const bool soft = GetParam() == "rueckauer" || GetParam() == "rmp";
+    const double late = distance(600);
+    EXPECT_LT(late, soft ? 0.06 : 0.7) << norm;
+    EXPECT_LT(late, distance(6)) << norm;
   }
 }
 
