@@ -20,6 +20,7 @@ constexpr std::chrono::seconds kLongestSilence{10};
 
 struct ClassicalArguments {
   std::string method;
+  std::string preset;
   std::string data;
   std::string dataset;
   std::string out;
@@ -44,8 +45,20 @@ std::string dataset_of(const ClassicalArguments& arguments) {
 }
 
 ClassicalConfig config_of(const ClassicalArguments& arguments) {
-  classical_method(arguments.method);  // a wrong method is told before anything else
-  ClassicalConfig config = classical_defaults(arguments.method, dataset_of(arguments));
+  // A wrong method or preset is reported before anything else.
+  if (!arguments.method.empty()) classical_method(arguments.method);
+  if (!arguments.preset.empty()) classical_preset(arguments.preset, "");
+  if (arguments.method.empty() && arguments.preset.empty()) {
+    fail("classical: names no method, expected one of {}, or --preset",
+         fmt::join(classical_method_names(), ", "));
+  }
+  const std::string dataset = dataset_of(arguments);
+  ClassicalConfig config = arguments.preset.empty() ? classical_defaults(arguments.method, dataset)
+                                                    : classical_preset(arguments.preset, dataset);
+  if (!arguments.method.empty() && config.method != arguments.method) {
+    fail("classical: the method is {}, but the preset {} is one of {}", arguments.method,
+         arguments.preset, config.method);
+  }
   config.data.dir = fs::absolute(arguments.data).lexically_normal().string();
   for (const std::string& setting : arguments.settings) apply_classical_setting(config, setting);
   const auto set = [&](const char* key, const std::optional<int64_t>& value) {
@@ -131,10 +144,12 @@ void add_classical(CLI::App& app, Action& action) {
   auto* command = app.add_subcommand(
       "classical", "Classify event recordings without a trained network: HATS, HOTS, HFirst");
   auto arguments = std::make_shared<ClassicalArguments>();
-  command
-      ->add_option("method", arguments->method,
-                   fmt::format("one of {}", fmt::join(classical_method_names(), ", ")))
-      ->required();
+  command->add_option("method", arguments->method,
+                      fmt::format("one of {}; not needed with --preset",
+                                  fmt::join(classical_method_names(), ", ")));
+  command->add_option("--preset", arguments->preset,
+                      fmt::format("published settings, one of {}; --set changes them",
+                                  fmt::join(classical_preset_names(), ", ")));
   command->add_option("--data", arguments->data, "directory of the data set")->required();
   command->add_option("--dataset", arguments->dataset,
                       "name of the data set; default: recognised from its folders");
@@ -155,6 +170,7 @@ void add_classical(CLI::App& app, Action& action) {
   command->footer(
       "Example:\n  bntt classical hats --data DIR --out runs/hats\n"
       "  bntt classical hots --data DIR --set hots.classifier=svm --out runs/hots\n"
+      "  bntt classical --preset hats-ottati --data DIR --out runs/ottati\n"
       "  bntt report runs/hats runs/hots --out both.html");
   command->callback(
       [arguments, &action] { action = [arguments] { return classical(*arguments); }; });

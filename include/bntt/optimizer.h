@@ -15,15 +15,16 @@ namespace bntt {
 
 /// The kind of optimiser, and its parameters.
 struct OptimizerOptions {
-  std::string kind = "sgd";    ///< a name of optimizer_kinds()
-  double momentum = 0.9;       ///< for sgd
-  double weight_decay = 5e-4;  ///< the factor of the L2 penalty
-  bool decay_gamma = true;     ///< whether weight decay applies to γ too
-  double clip_norm = 0.0;      ///< limit for the norm of all gradients together; 0: no limit
-  double beta1 = 0.9;          ///< this and the next three are for adam
-  double beta2 = 0.999;        ///< decay of the mean square
-  double epsilon = 1e-8;       ///< added to the root of the mean square
-  bool amsgrad = false;        ///< divide by the largest mean square so far
+  std::string kind = "sgd";        ///< a name of optimizer_kinds()
+  double momentum = 0.9;           ///< for sgd
+  double weight_decay = 5e-4;      ///< the factor of the L2 penalty
+  bool decay_gamma = true;         ///< whether weight decay applies to γ too
+  double clip_norm = 0.0;          ///< limit for the norm of all gradients together; 0: no limit
+  double beta1 = 0.9;              ///< this and the next three are for adam
+  double beta2 = 0.999;            ///< decay of the mean square
+  double epsilon = 1e-8;           ///< added to the root of the mean square
+  bool amsgrad = false;            ///< divide by the largest mean square so far
+  double dense_rate_factor = 1.0;  ///< on the learning rate of fully connected stages
 };
 
 /// Moves the parameters of a network against their gradients, like PyTorch's optimiser of the same
@@ -82,6 +83,7 @@ class BNTT_API Optimizer {
   OptimizerOptions options_;
   std::size_t memory_count_;
   std::vector<Memory> memories_;
+  std::vector<double> rate_factors_;  // [parameter]
   int64_t steps_done_ = 0;
 };
 

@@ -47,12 +47,17 @@ BNTT_API NetworkSpec vgg16(const ZooOptions& options);
 BNTT_API NetworkSpec rathi_vgg16(const ZooOptions& options);
 /// After Cao et al. (2015): three convolutions with 64 channels, and a fully connected stage of 64.
 BNTT_API NetworkSpec cao_net(const ZooOptions& options);
+/// cao_net with kernels of 5x5, 5x5 and 3x3 pixels, as in Cao et al. (2015).
+BNTT_API NetworkSpec cao_net_5x5(const ZooOptions& options);
 /// The paper's network for DVS-CIFAR10: five convolutions with 128 to 1024 channels, and two fully
 /// connected stages.
 BNTT_API NetworkSpec dvs_net(const ZooOptions& options);
 /// CIFARNet of Wu et al.: five convolutions and three fully connected stages, all with bias; the
 /// last one votes.
 BNTT_API NetworkSpec cifarnet(const ZooOptions& options);
+/// The network of Wu et al. for DVS-CIFAR10: four convolutions, one fully connected stage and the
+/// votes, all with bias.
+BNTT_API NetworkSpec wu_dvs_net(const ZooOptions& options);
 /// The network of PLIF: six convolutions, max pools, and two fully connected stages; the last one
 /// votes.
 BNTT_API NetworkSpec plif_net(const ZooOptions& options);
@@ -62,8 +67,8 @@ BNTT_API NetworkSpec tebn_vgg9(const ZooOptions& options);
 /// ResNet-19 of tdBN and TET: blocks of 128, 256 and 512 channels, whose shortcut joins before the
 /// neurons.
 BNTT_API NetworkSpec resnet19(const ZooOptions& options);
-/// ResNet-20 of He et al. with 16, 32 and 64 channels and 1x1 shortcuts; the conversion papers use
-/// it with norm `none`.
+/// ResNet-20 of He et al. with 16, 32 and 64 channels and 1x1 shortcuts. The conversion papers use
+/// it with norm `none`; here it can be trained so, but not converted, since it has branches.
 BNTT_API NetworkSpec resnet20(const ZooOptions& options);
 /// For 32x32 images: the spikes of a block and of its shortcut are added after firing.
 BNTT_API NetworkSpec sew_resnet18(const ZooOptions& options);

@@ -1,11 +1,14 @@
 #include "classical/config.h"
 
+#include "base/embedded_files.h"
 #include "base/fields.h"
 #include "classical/methods.h"
 #include "classical/surface_products.h"
 #include "toml/toml.h"
 
 namespace bntt {
+
+EmbeddedFiles embedded_classical_presets();
 
 template <class Visitor>
 void visit_fields(Visitor& visit, ClassicalData& data) {
@@ -109,6 +112,21 @@ ClassicalConfig classical_defaults(std::string_view method, std::string_view dat
     // A recording has about 200,000 events, and the learning rate has halved after 20,000.
     config.hots.learn_recordings = 100;
   }
+  return config;
+}
+
+std::vector<std::string> classical_preset_names() {
+  return file_names(embedded_classical_presets());
+}
+
+ClassicalConfig classical_preset(std::string_view name, std::string_view dataset) {
+  const std::string origin = "preset " + std::string(name);
+  const Json settings =
+      parse_toml(file_text(embedded_classical_presets(), "classical preset", name), origin);
+  ClassicalConfig named;
+  read_fields(settings, named, origin);
+  ClassicalConfig config = classical_defaults(named.method, dataset);
+  read_fields(settings, config, origin);
   return config;
 }
 

@@ -42,6 +42,12 @@ struct ClassicalConfig {
 /// data set.
 ClassicalConfig classical_defaults(std::string_view method, std::string_view dataset);
 
+/// The files of presets/classical, which are compiled into the library: published settings.
+std::vector<std::string> classical_preset_names();
+/// A preset for a data set: what it leaves open is as in classical_defaults. Throws Error for an
+/// unknown name and suggests the nearest known one.
+ClassicalConfig classical_preset(std::string_view name, std::string_view dataset);
+
 /// One `--set`, such as "hats.cell=10". Also throws Error for settings of another method.
 void apply_classical_setting(ClassicalConfig& config, std::string_view setting);
 

@@ -119,14 +119,17 @@ void check_run(const RunEntry& run, const std::string& origin) {
   if (trains && bases != 1) {
     fail("{} names {} of like, preset and config, expected one of them", origin, bases);
   }
-  if (trains != run.method.empty()) {
-    fail("{} {}", origin,
-         trains ? "is trained, expected no method" : "names no method, expected one");
+  if (trains && !run.method.empty()) fail("{} is trained, expected no method", origin);
+  if (!trains && run.method.empty() == run.preset.empty()) {
+    fail("{} names {}, expected one of them", origin,
+         run.method.empty() ? "no method and no preset" : "both a method and a preset");
   }
-  if (run.kind == RunKind::convert && (run.from.empty() || bases != 0)) {
-    fail("{} is converted, expected `from`, and none of like, preset and config", origin);
+  if (run.kind == RunKind::convert &&
+      (run.from.empty() || !run.like.empty() || !run.config.empty())) {
+    fail("{} is converted, expected `from`, and neither like nor config", origin);
   }
-  if (run.kind == RunKind::classical && (run.like.empty() || bases != 1 || !run.from.empty())) {
+  if (run.kind == RunKind::classical &&
+      (run.like.empty() || !run.config.empty() || !run.from.empty())) {
     fail("{} is classical, expected `like`, a run on the same recordings, and no other", origin);
   }
 }

@@ -17,16 +17,10 @@ namespace {
 namespace fs = std::filesystem;
 
 ConversionOptions options_of(const PlannedRun& run, const MeasureProgress& progress) {
-  const ConversionSettings& settings = *run.conversion;
-  return {.method = settings.method,
-          .steps = settings.steps,
-          .calibration_steps = settings.calibration_steps,
-          .calibration_images = settings.calibration_images,
-          .percentile = settings.percentile,
-          .threshold_scale = settings.threshold_scale,
-          .sweep = settings.sweep,
-          .seed = static_cast<uint64_t>(run.seed),
-          .progress = progress};
+  ConversionOptions options = *run.conversion;
+  options.seed = static_cast<uint64_t>(run.seed);
+  options.progress = progress;
+  return options;
 }
 
 /// index, file, label, prediction; fields with commas are quoted (RFC 4180).

@@ -7,25 +7,14 @@
 #include "base/check.h"
 #include "base/crc32.h"
 #include "base/fail.h"
-#include "base/fields.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "convert/settings.h"
 #include "toml/toml.h"
 #include "train/presets.h"
 #include "train/run_settings.h"
 
 namespace bntt {
-
-template <class Visitor>
-void visit_fields(Visitor& visit, ConversionSettings& settings) {
-  visit("method", settings.method);
-  visit("steps", settings.steps, between(1, 1 << 16));
-  visit("calibration_steps", settings.calibration_steps, between(0, 1 << 16));
-  visit("calibration_images", settings.calibration_images, at_least(1));
-  visit("percentile", settings.percentile, above_up_to(0, 100));
-  visit("threshold_scale", settings.threshold_scale, above(0));
-  visit("sweep", settings.sweep, above(0));
-}
 
 namespace {
 namespace fs = std::filesystem;
@@ -62,20 +51,23 @@ RunConfig changed_settings(const Experiment& experiment, const RunEntry& run, Sc
   return config;
 }
 
-ConversionSettings conversion_of(const Experiment& experiment, const RunEntry& run, Scale scale) {
+ConversionOptions conversion_of(const Experiment& experiment, const RunEntry& run, Scale scale) {
   const std::string origin = origin_of(experiment, run);
-  ConversionSettings settings{.method = run.method};
+  ConversionOptions options =
+      run.preset.empty() ? ConversionOptions{} : conversion_preset(run.preset);
+  if (!run.method.empty()) options.method = conversion_method(run.method).name;
   for (const auto* changes : {&run.set, &run.at.at(scale)}) {
     for (const std::string& change : *changes) {
-      read_fields(parse_toml(change, origin), settings, origin);
+      read_conversion_settings(parse_toml(change, origin), options, origin);
     }
   }
-  return settings;
+  return options;
 }
 
 /// Uses the same recordings as the run with these settings.
 ClassicalConfig classical_of(const RunEntry& run, Scale scale, const RunConfig& config) {
-  ClassicalConfig classical = classical_defaults(run.method, config.data.name);
+  ClassicalConfig classical = run.preset.empty() ? classical_defaults(run.method, config.data.name)
+                                                 : classical_preset(run.preset, config.data.name);
   classical.seed = config.train.seed;
   classical.data.validation = config.data.validation;
   classical.data.limit_train = config.data.limit_train;
@@ -176,7 +168,7 @@ class Planner {
   std::string text_of(const PlannedRun& run) const {
     std::string text;
     if (run.conversion) {
-      text = write_fields(*run.conversion).dump() + "\n";
+      text = conversion_settings(*run.conversion).dump() + "\n";
     } else if (run.classical) {
       text = to_toml(*run.classical);
     } else {

@@ -6,21 +6,11 @@
 #include <vector>
 
 #include "classical/config.h"
+#include "convert/convert.h"
 #include "experiment/experiment_file.h"
 #include "train/config.h"
 
 namespace bntt {
-
-/// How an ANN is converted: see bntt convert.
-struct ConversionSettings {
-  std::string method;
-  int64_t steps = 100;
-  int64_t calibration_steps = 0;
-  int64_t calibration_images = 512;
-  std::optional<double> percentile;
-  double threshold_scale = 1.0;
-  std::vector<double> sweep;
-};
 
 /// A run at a scale, with a seed: everything needed to make it.
 struct PlannedRun {
@@ -29,7 +19,7 @@ struct PlannedRun {
   RunKind kind = RunKind::train;
   int64_t seed = 1;
   RunConfig config;  ///< of a conversion: the ANN's; of a classical run: only for its data
-  std::optional<ConversionSettings> conversion;
+  std::optional<ConversionOptions> conversion;  ///< without seed and progress
   std::optional<ClassicalConfig> classical;
   std::optional<std::size_t> from;  ///< index of the run that it starts from
   std::string key;                  ///< 8 hexadecimal digits, a hash of all its settings

@@ -1,5 +1,6 @@
 #include "bntt/optimizer.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/kinds.h"
@@ -28,6 +29,21 @@ double gradient_norm(const Network& network) {
   return std::sqrt(squares);
 }
 
+/// Whether a parameter belongs to a stage whose synapses are all fully connected: its weights,
+/// biases, norms and neurons.
+bool is_of_dense_stage(const Parameter& parameter, const std::vector<StagePlan>& stages) {
+  const auto is_of = [&](const std::string& part) {
+    return parameter.name.starts_with(part + ".");
+  };
+  return std::ranges::any_of(stages, [&](const StagePlan& stage) {
+    const bool dense = std::ranges::all_of(stage.branches, [](const BranchPlan& branch) {
+      return branch.synapse == SynapseKind::dense;
+    });
+    return dense &&
+           (is_of(stage.name) || std::ranges::any_of(stage.branches, is_of, &BranchPlan::name));
+  });
+}
+
 void expect_valid(const OptimizerOptions& options) {
   const auto expect_share = [](const char* what, double value) {
     if (!(value >= 0.0 && value < 1.0)) {
@@ -44,6 +60,7 @@ void expect_valid(const OptimizerOptions& options) {
   expect_share("beta2", options.beta2);
   expect_at_least_zero("weight_decay", options.weight_decay);
   expect_at_least_zero("clip_norm", options.clip_norm);
+  expect_at_least_zero("dense_rate_factor", options.dense_rate_factor);
   if (!(options.epsilon > 0.0 && std::isfinite(options.epsilon))) {
     fail("optimizer: epsilon is {}, expected a finite number above 0", options.epsilon);
   }
@@ -70,6 +87,10 @@ Optimizer::Optimizer(const Network& network, const OptimizerOptions& options,
     }
     memories_.push_back(std::move(memory));
   }
+  for (const Parameter& parameter : network.parameters()) {
+    const bool dense = is_of_dense_stage(parameter, network.stages());
+    rate_factors_.push_back(dense ? options.dense_rate_factor : 1.0);
+  }
 }
 
 void Optimizer::set_steps_done(int64_t steps) {
@@ -85,7 +106,7 @@ void Optimizer::expect_fitting(const Network& network) const {
            parameter.name);
     }
   }
-  bool fits = memories_.size() == memory_count_;
+  bool fits = memories_.size() == memory_count_ && rate_factors_.size() == parameters.size();
   for (const Memory& memory : memories_) {
     fits = fits && memory.values.size() == parameters.size();
     for (std::size_t i = 0; fits && i < parameters.size(); ++i) {
@@ -111,7 +132,7 @@ void Optimizer::step(Network& network, double learning_rate) {
     const bool decays = parameter.group != ParameterGroup::gain || options_.decay_gamma;
     pull.decay = decays ? static_cast<float>(options_.weight_decay) : 0.0F;
     pull.gradient = parameter.gradient.data();
-    move(i, pull, learning_rate, parameter.value.span());
+    move(i, pull, learning_rate * rate_factors_[i], parameter.value.span());
   }
   ++steps_done_;
 }

@@ -3,30 +3,73 @@
 // Chains from publications that BNTT is compared with, if they differ from those of the paper.
 namespace bntt {
 
-// NeuNorm applies to convolutions: the fully connected stages of such a network are lif. The
-// published code applies no dropout to the second to last stage and to the votes.
-NetworkSpec cifarnet(const ZooOptions& options) {
+NetworkSpec cao_net_5x5(const ZooOptions& options) {
   const ZooParts with(options);
-  NeuronSpec flat = options.neuron;
-  if (flat.kind == "neunorm") flat.kind = "lif";
-  NeuronSpec kept = flat;
-  kept.dropout = 0.0F;
-  const auto conv = [&](int64_t channels) {
-    return Conv{.channels = with.scaled(channels),
-                .bias = true,
+  const auto conv = [&](int64_t kernel) {
+    return Conv{.channels = with.scaled(64),
+                .kernel = kernel,
+                .padding = kernel / 2,
                 .norm = options.norm,
                 .neuron = options.neuron};
   };
-  const auto dense = [&](int64_t features, const NeuronSpec& neuron) {
-    return Dense{.features = features, .norm = options.norm, .neuron = neuron, .bias = true};
-  };
-  return with.network({conv(128), conv(256), kPool,     //
-                       conv(512), kPool,                //
-                       conv(1024), conv(512),           //
-                       dense(with.scaled(1024), flat),  //
-                       dense(with.scaled(512), kept),   //
-                       dense(options.classes * options.readout_votes, kept)},
-                      with.counting_readout());
+  return with.chain({conv(5), kPool, conv(5), kPool, conv(3), kPool, with.dense(64)});
+}
+
+namespace {
+
+/// The stages of Wu et al. (2019), all with bias. NeuNorm applies to convolutions: the fully
+/// connected stages of such a network are lif.
+class WuParts {
+ public:
+  explicit WuParts(const ZooOptions& options)
+      : with(options), options_(options), flat_(options.neuron) {
+    if (flat_.kind == "neunorm") flat_.kind = "lif";
+  }
+
+  const ZooParts with;
+
+  Conv conv(int64_t channels) const {
+    return {.channels = with.scaled(channels),
+            .bias = true,
+            .norm = options_.norm,
+            .neuron = options_.neuron};
+  }
+  Dense dense(int64_t features) const { return of(with.scaled(features), flat_); }
+  Dense without_dropout(int64_t features) const { return of(with.scaled(features), kept()); }
+  Dense votes() const { return of(options_.classes * options_.readout_votes, kept()); }
+
+ private:
+  NeuronSpec kept() const {
+    NeuronSpec neuron = flat_;
+    neuron.dropout = 0.0F;
+    return neuron;
+  }
+  Dense of(int64_t features, const NeuronSpec& neuron) const {
+    return {.features = features, .norm = options_.norm, .neuron = neuron, .bias = true};
+  }
+
+  const ZooOptions& options_;
+  NeuronSpec flat_;
+};
+
+}  // namespace
+
+// The published code applies no dropout to the second to last stage and to the votes.
+NetworkSpec cifarnet(const ZooOptions& options) {
+  const WuParts wu(options);
+  return wu.with.network({wu.conv(128), wu.conv(256), kPool,  //
+                          wu.conv(512), kPool,                //
+                          wu.conv(1024), wu.conv(512),        //
+                          wu.dense(1024), wu.without_dropout(512), wu.votes()},
+                         wu.with.counting_readout());
+}
+
+NetworkSpec wu_dvs_net(const ZooOptions& options) {
+  const WuParts wu(options);
+  return wu.with.network({wu.conv(128), wu.conv(128), kPool,  //
+                          wu.conv(128), wu.conv(256), kPool,  //
+                          wu.dense(1024), wu.votes()},
+                         wu.with.counting_readout());
 }
 
 // Dropout is applied only before the fully connected stages, after the pool.

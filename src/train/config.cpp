@@ -96,6 +96,7 @@ void visit_fields(Visitor& visit, TrainConfig& train) {
   visit("batch", train.batch, between(1, 1 << 20));
   visit.name("optimizer", train.optimizer, names_of(optimizer_kinds()));
   visit("learning_rate", train.learning_rate, above(0));
+  visit("dense_rate_factor", train.dense_rate_factor, between(0, 1000));
   visit("momentum", train.momentum, from_below(0, 1));
   visit("beta1", train.beta1, from_below(0, 1));
   visit("beta2", train.beta2, from_below(0, 1));
@@ -385,15 +386,17 @@ void set_thresholds(const std::vector<float>& thresholds, NetworkSpec& spec) {
 
 namespace {
 
-/// Sets dropout where it differs from stage to stage.
+/// Sets dropout where it differs from stage to stage. Otherwise the network of the zoo decides,
+/// which may have stages without.
 void set_dropout(const ModelConfig& model, NetworkSpec& spec) {
   const auto is_pool = [](const StageSpec& stage) {
     return std::holds_alternative<AvgPool>(stage) || std::holds_alternative<SumPool>(stage) ||
            std::holds_alternative<MaxPool>(stage);
   };
   for (std::size_t i = 0; i + 1 < spec.stages.size(); ++i) {
-    if (auto* dense = std::get_if<Dense>(&spec.stages[i])) {
-      dense->neuron.dropout = model.dense_dropout.value_or(model.dropout);
+    if (auto* dense = std::get_if<Dense>(&spec.stages[i]);
+        dense != nullptr && model.dense_dropout) {
+      dense->neuron.dropout = *model.dense_dropout;
     }
     if (model.dropout_before_pools || !is_pool(spec.stages[i + 1])) continue;
     std::visit(

@@ -107,8 +107,9 @@ struct TrainConfig {
   int64_t batch = 128;
   std::string optimizer = "sgd";  ///< a name of optimizer_table()
   double learning_rate = 0.3;
-  double momentum = 0.9;  ///< for sgd
-  double beta1 = 0.9;     ///< for adam, like the next three
+  double dense_rate_factor = 1.0;  ///< on the learning rate of fully connected stages
+  double momentum = 0.9;           ///< for sgd
+  double beta1 = 0.9;              ///< for adam, like the next three
   double beta2 = 0.999;
   double epsilon = 1e-8;
   bool amsgrad = false;

@@ -13,9 +13,9 @@ struct MethodRecord {
   std::string settings;  ///< what distinguishes it from others
 };
 
-/// The name and source of [method] hold as long as norm, neurons, surrogate and loss are those of
-/// a preset with this method. If they were changed, the record names the kind of training instead,
-/// and its settings tell the difference.
+/// The name and source of [method] hold as long as norm, neurons, reset, surrogate, propagation,
+/// encoder, pools, readout and loss are those of a preset with this method. If they were changed,
+/// the record names the kind of training instead, and its settings tell the difference.
 MethodRecord method_of(const RunConfig& config);
 
 }  // namespace bntt

@@ -133,6 +133,8 @@ constexpr Meaning kMeanings[] = {
     {"train.epochs", "Number of passes over the training samples."},
     {"train.batch", "Number of samples per optimiser step.", "m"},
     {"train.learning_rate", "Largest learning rate of the schedule.", "η"},
+    {"train.dense_rate_factor",
+     "Factor on the learning rate of fully connected stages; 0: they keep their values."},
     {"train.momentum", "Momentum of sgd: share of the last update that is added to the next one."},
     {"train.weight_decay", "Weight decay (L2): this times the value is added to every gradient."},
     {"train.decay_gamma", "Whether weight decay also applies to the norms' gains.", "γ"},

@@ -11,7 +11,8 @@ OptimizerOptions optimizer_options(const TrainConfig& train) {
           .beta1 = train.beta1,
           .beta2 = train.beta2,
           .epsilon = train.epsilon,
-          .amsgrad = train.amsgrad};
+          .amsgrad = train.amsgrad,
+          .dense_rate_factor = train.dense_rate_factor};
 }
 
 LossOptions loss_options(const TrainConfig& train) {

@@ -1,6 +1,7 @@
 #include <csignal>
 
 #include "base/json.h"
+#include "classical/config.h"
 #include "sample_files.h"
 #include "tiny_runs.h"
 
@@ -55,6 +56,34 @@ TEST_F(Classical, EveryMethodMakesARun) {
     EXPECT_EQ(inspected.at("result"), result);
   }
   EXPECT_THAT(succeed({"inspect", path("hfirst")}), HasSubstr("31.0 %"));
+}
+
+TEST_F(Classical, EveryPresetRunsAndMayBeChanged) {
+  const std::vector<std::string> presets = classical_preset_names();
+  ASSERT_GE(presets.size(), 10U);
+  for (const std::string& preset : presets) {
+    succeed({"classical", "--preset", preset, "--data", path("events"), "--limit-train", "6",
+             "--limit-test", "3", "--out", path(preset)});
+    const ClassicalConfig made =
+        classical_config_from_toml(bytes_of(root() / preset / "classical.toml"), preset);
+    ClassicalConfig expected = classical_preset(preset, "nmnist");
+    expected.data = made.data;
+    EXPECT_EQ(to_toml(made), to_toml(expected)) << preset;
+  }
+  succeed({"classical", "hats", "--preset", "hats-ottati", "--data", path("events"), "--set",
+           "hats.self=excluded", "--limit-train", "6", "--limit-test", "3", "--out", path("mine")});
+  const HatsOptions mine =
+      classical_config_from_toml(bytes_of(root() / "mine" / "classical.toml"), "mine").hats;
+  EXPECT_EQ(mine.self, HatsSelf::excluded);
+  EXPECT_EQ(mine.divisor, HatsDivisor::polarity);
+  EXPECT_EQ(mine.cell, 5) << "as for N-MNIST";
+  EXPECT_THAT(refused(arguments("hots", "new", {"--preset", "hats-ottati"})),
+              HasSubstr("the method is hots, but the preset hats-ottati is one of hats"));
+  EXPECT_THAT(
+      refused({"classical", "--preset", "hat-idv", "--data", path("events"), "--out", path("new")}),
+      HasSubstr("did you mean 'hats-idv'?"));
+  EXPECT_THAT(refused({"classical", "--data", path("events"), "--out", path("new")}),
+              HasSubstr("names no method, expected one of hats"));
 }
 
 TEST_F(Classical, SettingsAreKeptAndRepeatTheRun) {

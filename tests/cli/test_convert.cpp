@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/json.h"
+#include "convert/settings.h"
 #include "tiny_runs.h"
 #include "train/config.h"
 
@@ -104,6 +105,54 @@ TEST_F(Conversions, TakeTheScaleThatValidationLikes) {
   const Json report = Json::parse(told);
   EXPECT_EQ(report.at("sweep").size(), 2U);
   EXPECT_THAT(settings_of("rmp").method.settings, HasSubstr("the best of 1, 0.8"));
+  const double scale = report.at("threshold_scale");
+  const bool first = report["sweep"][0].at("accuracy") >= report["sweep"][1].at("accuracy");
+  EXPECT_EQ(scale, first ? 1.0 : 0.8);
+  convert("ann", "rmp", "plain");
+  const auto threshold = [&](const std::string& run) {
+    return std::get<Conv>(settings_of(run).network->stages.front()).neuron.threshold;
+  };
+  EXPECT_FLOAT_EQ(threshold("rmp"), static_cast<float>(scale) * threshold("plain"));
+}
+
+TEST_F(Conversions, OfEveryPresetRunAndMayBeChanged) {
+  train_ann("ann");
+  const std::vector<std::string> presets = conversion_preset_names();
+  ASSERT_GE(presets.size(), 8U);
+  for (const std::string& preset : presets) {
+    succeed({"convert", path("ann"), "--preset", preset, "--steps", "4", "--calibration-steps", "4",
+             "--calibration-images", "8", "--out", path(preset)});
+    const ConversionOptions options = conversion_preset(preset);
+    const RunConfig made = settings_of(preset);
+    EXPECT_EQ(made.method.name, options.method);
+    EXPECT_EQ(made.network->steps, 4);
+    const auto& first = std::get<Conv>(made.network->stages.front()).neuron;
+    EXPECT_EQ(first.reset, options.reset.value_or(conversion_method(options.method).reset));
+    EXPECT_EQ(made.method.settings.ends_with(", readout copied"), options.copy_readout) << preset;
+    if (options.sweep.empty()) {
+      EXPECT_THAT(made.method.settings,
+                  HasSubstr(fmt::format("thresholds times {:g}", options.threshold_scale)));
+    }
+    EXPECT_GT(eval(preset).at("images"), 0);
+  }
+  // Options replace the values of the preset, a sweep its scale.
+  succeed({"convert", path("ann"), "--preset", "rathi-2020", "--steps", "4", "--calibration-images",
+           "8", "--sweep", "1,0.5", "--reset", "hard", "--copy-readout=false", "--out",
+           path("mine")});
+  EXPECT_THAT(settings_of("mine").method.settings,
+              AllOf(HasSubstr("hard reset"), HasSubstr("of 8 images over 200 steps, thresholds"),
+                    HasSubstr("the best of 1, 0.5"), ::testing::Not(HasSubstr("copied"))));
+  const auto refused = [&](const std::vector<std::string>& more) {
+    std::vector<std::string> arguments = {"convert", path("ann"), "--out", path("new")};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const ProcessEnd end = run_bntt(arguments);
+    EXPECT_EQ(end.exit_code, 2);
+    return end.error;
+  };
+  EXPECT_THAT(refused({}), HasSubstr("names no method, expected --method or --preset"));
+  EXPECT_THAT(refused({"--preset", "rathy"}), HasSubstr("did you mean 'rathi'?"));
+  EXPECT_THAT(refused({"--method", "rmp", "--scaled-search"}),
+              HasSubstr("--scaled-search requires --threshold-scale"));
 }
 
 TEST_F(Conversions, AreWhereHybridTrainingStarts) {

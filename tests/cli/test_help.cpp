@@ -64,6 +64,13 @@ TEST(Help, OfTrainNamesThePresets) {
   }
 }
 
+TEST(Help, OfConvertAndClassicalNamesTheirPresets) {
+  EXPECT_THAT(run_bntt({"convert", "--help"}).out,
+              AllOf(HasSubstr("--preset"), HasSubstr("rathi-2020"), HasSubstr("sengupta")));
+  EXPECT_THAT(run_bntt({"classical", "--help"}).out,
+              AllOf(HasSubstr("--preset"), HasSubstr("hats-ottati"), HasSubstr("hots-two-layers")));
+}
+
 TEST(Help, BecomesManualPagesAndCompletion) {
   const testing::TemporaryDirectory directory;
   const std::string pages = (directory.path() / "pages").string();

@@ -123,6 +123,96 @@ TEST_F(Stopping, StartedFromAnotherRunAndKilledTheRunEndsInTheSameBytes) {
   EXPECT_THAT(wrong.error, HasSubstr("source: tensor 'conv1.weight' is ["));
 }
 
+struct Baseline {
+  std::string name;
+  std::vector<std::string> settings;
+};
+
+class StoppedBaselines : public Stopping, public ::testing::WithParamInterface<Baseline> {};
+
+// Killed while two threads train and resumed with one: the same bytes as one thread alone, as two
+// alone.
+TEST_P(StoppedBaselines, KilledTheRunEndsInTheSameBytes) {
+  std::vector<std::string> settings = {"--epochs", "12"};
+  for (const std::string& setting : GetParam().settings) {
+    settings.insert(settings.end(), {"--set", setting});
+  }
+  const auto with_threads = [&](const char* threads) {
+    std::vector<std::string> all = settings;
+    all.insert(all.end(), {"--threads", threads});
+    return all;
+  };
+  train("one", with_threads("1"));
+  train("two", with_threads("2"));
+  expect_same_runs("one", "two");
+  Process process(train_arguments("killed", with_threads("2")));
+  ASSERT_TRUE(wait_until(process, checkpoint_after("killed", "")));
+  process.send(SIGKILL);
+  EXPECT_EQ(process.wait().signal, SIGKILL);
+  EXPECT_NE(bytes_of(checkpoint("killed")), bytes_of(checkpoint("one")));
+  succeed({"train", "--out", path("killed"), "--resume", "--threads", "1"});
+  expect_same_runs("killed", "one");
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Methods, StoppedBaselines,
+    ::testing::Values(Baseline{"ann",
+                               {"model.neuron=relu", "model.steps=1", "model.norm=none",
+                                "encoder.kind=direct", "model.init=he-fan-in", "model.width=0.1",
+                                "model.dropout=0.2", "model.dense_dropout=0.5",
+                                "model.dropout_before_pools=false", "train.learning_rate=0.02"}},
+                      Baseline{"lee",
+                               {"model.neuron=lee", "model.norm=none", "model.pool_threshold=0.75",
+                                "model.readout_leak=0.99", "model.readout_leak_newest=true",
+                                "model.readout_leak_gradient=false", "model.dropout=0.2",
+                                "model.steps=6", "model.init=he-fan-in", "train.loss=sse",
+                                "train.momentum=0", "train.learning_rate=0.0033"}},
+                      Baseline{"neunorm",
+                               {"model.name=wu-dvs-net", "model.neuron=neunorm", "model.norm=none",
+                                "model.leak=0.25", "model.threshold=0.75", "model.reset=hard",
+                                "model.detach_reset=false", "model.surrogate=rectangle",
+                                "model.surrogate_width=1", "model.readout_votes=3",
+                                "model.dropout=0.5", "model.dropout_per_step=true",
+                                "model.init=pytorch", "encoder.kind=direct", "train.loss=mse",
+                                "train.learning_rate=0.1", "train.dense_rate_factor=0.1"}}),
+    [](const auto& test) { return test.param.name; });
+
+// The run starts with thresholds of another one and must not need it again.
+TEST_F(Stopping, AHybridKilledEndsInTheSameBytes) {
+  train("ann", {"--set", "model.neuron=relu", "--set", "model.steps=1", "--set", "model.norm=none",
+                "--set", "encoder.kind=direct", "--set", "model.init=he-fan-in", "--set",
+                "model.width=0.1", "--set", "data.mean=[0.5]", "--set", "data.deviation=[0.25]",
+                "--set", "train.learning_rate=0.05"});
+  succeed({"convert", path("ann"), "--method", "spike-norm", "--reset", "soft", "--threshold-scale",
+           "0.7", "--copy-readout", "--steps", "10", "--calibration-images", "16", "--out",
+           path("converted")});
+  const auto hybrid = [&](const char* threads) {
+    std::vector<std::string> all = {"--from", path("converted"), "--epochs",
+                                    "12",     "--threads",       threads};
+    for (const char* setting :
+         {"data.mean=[0.5]", "data.deviation=[0.25]", "model.width=0.1", "model.steps=10",
+          "model.norm=none", "model.leak=0.99", "model.propagation=delayed", "model.surrogate=stdb",
+          "model.surrogate_per_threshold=true", "model.divide_by_steps=false",
+          "train.from_thresholds=true", "train.optimizer=adam", "train.amsgrad=true",
+          "train.learning_rate=1e-3"}) {
+      all.insert(all.end(), {"--set", setting});
+    }
+    return all;
+  };
+  train("one", hybrid("1"));
+  train("two", hybrid("2"));
+  expect_same_runs("one", "two");
+  Process process(train_arguments("killed", hybrid("2")));
+  ASSERT_TRUE(wait_until(process, checkpoint_after("killed", "")));
+  process.send(SIGKILL);
+  EXPECT_EQ(process.wait().signal, SIGKILL);
+  std::filesystem::remove_all(root() / "converted");
+  succeed({"train", "--out", path("killed"), "--resume", "--threads", "1"});
+  expect_same_runs("killed", "one");
+  EXPECT_THAT(succeed({"inspect", path("killed")}),
+              HasSubstr("started from " + path("converted") + " with its thresholds"));
+}
+
 TEST_F(Stopping, KilledWhileWritingTheFirstMetrics) {
   train("whole");
   Process process(train_arguments("killed"));

@@ -73,9 +73,12 @@ TEST_P(EveryMethod, ComesNearTheAnnWithTime) {
           "run");
       return distance_from_ann(ann, conversion);
     };
-    const bool exact = GetParam() == "rueckauer" || GetParam() == "rmp";
-    EXPECT_LT(distance(600), exact ? 0.15 : 2.0) << norm;
-    EXPECT_LT(distance(600), distance(6)) << norm;
+    // A network that says nothing is at a distance of 1. Hard resets discard charge: measured were
+    // 0.34 to 0.56, and 0.01 to 0.03 with soft ones.
+    const bool soft = GetParam() == "rueckauer" || GetParam() == "rmp";
+    const double late = distance(600);
+    EXPECT_LT(late, soft ? 0.06 : 0.7) << norm;
+    EXPECT_LT(late, distance(6)) << norm;
   }
 }
 
@@ -233,6 +236,25 @@ TEST(Convert, ASweepTakesTheBestOnValidationImages) {
   ASSERT_EQ(swept.sweep.size(), 3U);
   const auto best = std::ranges::max_element(swept.sweep, {}, &ScaleTrial::accuracy);
   EXPECT_EQ(swept.threshold_scale, best->threshold_scale);
+  // The network is the one that this scale gives by itself.
+  const Conversion plain = convert(ann, kDirect, splits(),
+                                   {.method = "rmp", .steps = 30, .calibration_images = 8}, "run");
+  const Conversion chosen = convert(ann, kDirect, splits(),
+                                    {.method = "rmp",
+                                     .steps = 30,
+                                     .calibration_images = 8,
+                                     .threshold_scale = best->threshold_scale},
+                                    "run");
+  for (std::size_t i = 0; i < plain.stages.size(); ++i) {
+    const float threshold = swept.network.stages()[i].neuron.threshold;
+    EXPECT_FLOAT_EQ(threshold, static_cast<float>(best->threshold_scale) *
+                                   plain.network.stages()[i].neuron.threshold);
+    EXPECT_EQ(threshold, swept.stages[i].threshold);
+  }
+  EXPECT_EQ(swept.network.spec(), chosen.network.spec());
+  EXPECT_TRUE(std::ranges::equal(swept.network.parameters().back().value,
+                                 chosen.network.parameters().back().value))
+      << "the readout has the scale, too";
 }
 
 TEST(Convert, OptionsThatDoNotFitAreRefused) {

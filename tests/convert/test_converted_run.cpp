@@ -55,7 +55,9 @@ TEST(ConvertedRun, SaysWhatItIsAndHowItCameToBe) {
   EXPECT_THAT(method.source, HasSubstr("Sengupta"));
   EXPECT_THAT(method.settings,
               HasSubstr("converted from runs/ann, hard reset, percentile 100 of 8 images over 30 "
-                        "steps, thresholds times 0.5; a network of its own, 40 steps, norm none, "
+                        "steps, thresholds times 0.5; a network of its own with "));
+  EXPECT_THAT(method.settings,
+              HasSubstr(" weights, 40 steps, norm none, "
                         "if neurons, hard reset, instant propagation, encoder poisson-signed"));
   EXPECT_THAT(testing::refusal([&] {
                 write_converted_run(paths, settings, conversion, {.input = {.encoder = encoder}});

@@ -136,13 +136,22 @@ TEST(Thresholds, AreTheLargestWeightedInputsOfEveryStage) {
   }
 }
 
+// Currents of 0.75 and 0.25: with a threshold of 0.75 the second neuron fires at every third step,
+// and the next stage sees 2 in between. With a quarter of it both fire at every step: 2 - 1.
 TEST(Thresholds, OfScaledSearchesSeeMoreSpikes) {
-  const Calibration calibration = random_calibration(EncoderKind::direct);
-  const Network ann = random_ann();
-  const std::vector<float> plain = balanced_thresholds(ann, kIf, calibration, 1.0F, "run");
-  const std::vector<float> scaled = balanced_thresholds(ann, kIf, calibration, 0.5F, "run");
-  EXPECT_EQ(scaled[0], plain[0]);
-  EXPECT_GE(scaled[1], plain[1]);
+  Network ann(
+      {.input = {2, 1, 1},
+       .steps = 1,
+       .stages = {Dense{.features = 2, .norm = kNoNorm, .neuron = kRelu},
+                  Dense{.features = 1, .norm = kNoNorm, .neuron = kRelu}, Readout{.classes = 2}}},
+      1);
+  Buffer<float>& first = parameter_of(ann, "fc1.weight").value;  // [in, out]
+  std::ranges::copy(std::vector<float>{1.0F, 0.0F, 0.0F, 1.0F}, first.data());
+  Buffer<float>& second = parameter_of(ann, "fc2.weight").value;
+  const Calibration calibration = one_pixel(EncoderKind::direct, {0.75F, 0.25F});
+  std::ranges::copy(std::vector<float>{2.0F, -1.0F}, second.data());
+  EXPECT_THAT(balanced_thresholds(ann, kIf, calibration, 1.0F, "run"), ElementsAre(0.75F, 2.0F));
+  EXPECT_THAT(balanced_thresholds(ann, kIf, calibration, 0.25F, "run"), ElementsAre(0.75F, 1.0F));
 }
 
 TEST(Thresholds, PercentilesOfFramesAreBelowTheLargest) {

@@ -62,6 +62,7 @@ TEST(OptimizerArguments, AreChecked) {
     refused([&](OptimizerOptions& o) { o.weight_decay = wrong; });
     refused([&](OptimizerOptions& o) { o.clip_norm = wrong; });
     refused([&](OptimizerOptions& o) { o.epsilon = wrong; });
+    refused([&](OptimizerOptions& o) { o.dense_rate_factor = wrong; });
   }
   refused([](OptimizerOptions& o) { o.epsilon = 0.0; });
 

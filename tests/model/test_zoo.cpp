@@ -35,6 +35,14 @@ TEST(Zoo, HasThePublishedWidths) {
   EXPECT_EQ(plan_stages(rathi_vgg16({})).at(13).branches.front().fan_in, 512 * 2 * 2)
       << "no fifth pool";
   EXPECT_THAT(widths(cao_net({.input = {1, 28, 28}})), ElementsAre(64, 64, 64, 64, 10));
+  const auto cao = plan_stages(cao_net_5x5({}));
+  EXPECT_EQ(widths(cao_net_5x5({})), widths(cao_net({})));
+  for (const auto& [stage, kernel] : {std::pair{0, 5}, {1, 5}, {2, 3}}) {
+    EXPECT_EQ(cao[stage].branches[0].geometry.kernel, kernel);
+  }
+  EXPECT_EQ(cao[3].branches[0].input, (MapShape{64, 4, 4})) << "padded: only pools halve the map";
+  EXPECT_THAT(widths(wu_dvs_net({.input = {2, 42, 42}, .readout_votes = 10})),
+              ElementsAre(128, 128, 128, 256, 1024, 100, 100));
   EXPECT_THAT(widths(dvs_net({.input = {2, 42, 42}})),
               ElementsAre(128, 256, 512, 1024, 512, 1024, 512, 10));
 }

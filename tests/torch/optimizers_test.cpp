@@ -22,6 +22,14 @@ class BothOptimizers {
     }
   }
   const std::vector<torch::Tensor>& theirs() const { return theirs_; }
+  /// The parameters of convolutions, or those of fully connected stages.
+  std::vector<torch::Tensor> theirs_of(const std::string& stage) const {
+    std::vector<torch::Tensor> found;
+    for (std::size_t i = 0; i < theirs_.size(); ++i) {
+      if (network_.parameters()[i].name.starts_with(stage)) found.push_back(theirs_[i]);
+    }
+    return found;
+  }
 
   void expect_same_numbers(torch::optim::Optimizer& optimizer) {
     for (int step = 0; step < kSteps; ++step) {
@@ -73,6 +81,31 @@ TEST(Optimizers, AdamIsPytorchs) {
                                                .amsgrad(amsgrad));
     both.expect_same_numbers(adam);
   }
+}
+
+/// Two parameter groups of one of PyTorch's optimisers: the rate, and a tenth of it for fully
+/// connected stages.
+template <typename Theirs, typename Options>
+void expect_two_groups(const OptimizerOptions& ours, Options theirs) {
+  BothOptimizers both(ours);
+  const auto conv = both.theirs_of("conv");
+  const auto dense = both.theirs_of("fc");
+  ASSERT_EQ(conv.size() + dense.size(), both.theirs().size());
+  ASSERT_GE(dense.size(), 3U);  // weights and gains of a hidden stage, weights of the readout
+  std::vector<torch::optim::OptimizerParamGroup> groups;
+  groups.emplace_back(conv, std::make_unique<Options>(theirs));
+  groups.emplace_back(dense, std::make_unique<Options>(Options(theirs).lr(0.1 * kRate)));
+  Theirs optimizer(groups, theirs);
+  both.expect_same_numbers(optimizer);
+}
+
+TEST(Optimizers, DenseStagesMayHaveARateOfTheirOwn) {
+  expect_two_groups<torch::optim::SGD>(
+      {.kind = "sgd", .momentum = 0.8, .weight_decay = 0.02, .dense_rate_factor = 0.1},
+      torch::optim::SGDOptions(kRate).momentum(0.8).weight_decay(0.02));
+  expect_two_groups<torch::optim::Adam>(
+      {.kind = "adam", .weight_decay = 0.02, .dense_rate_factor = 0.1},
+      torch::optim::AdamOptions(kRate).weight_decay(0.02));
 }
 
 }  // namespace

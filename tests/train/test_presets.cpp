@@ -9,6 +9,7 @@
 
 #include "bntt/encoder.h"
 #include "bntt/error.h"
+#include "bntt/zoo.h"
 #include "train/config.h"
 #include "train/method_record.h"
 #include "train/presets.h"
@@ -27,7 +28,7 @@ RunConfig preset(const std::string& name) {
 TEST(Presets, AreTheFilesOfTheirDirectory) {
   std::vector<std::string> files;
   for (const auto& file : std::filesystem::directory_iterator(BNTT_PRESETS)) {
-    files.push_back(file.path().stem().string());
+    if (file.is_regular_file()) files.push_back(file.path().stem().string());
   }
   EXPECT_GE(files.size(), 17U);
   EXPECT_THAT(preset_names(), UnorderedElementsAreArray(files));
@@ -127,6 +128,51 @@ TEST(Presets, AMethodIsWhatItsSettingsMakeIt) {
   EXPECT_THAT(method_of(config).settings, HasSubstr("surrogate triangle instead of stdb"));
 }
 
+TEST(Presets, AMethodHasItsDynamicsInputPoolsAndReadout) {
+  const auto changed = [](const std::string& name, const std::string& setting) {
+    RunConfig config = preset(name);
+    const std::string published = method_of(config).name;
+    apply_setting(config, setting);
+    const MethodRecord method = method_of(config);
+    EXPECT_NE(method.name, published) << setting;
+    EXPECT_EQ(method.source, "") << setting;
+    return method.settings;
+  };
+  EXPECT_THAT(changed("wu-cifar10", "model.reset=soft"),
+              HasSubstr("STBP with reset soft instead of hard; cifarnet"));
+  EXPECT_THAT(changed("wu-cifar10", "model.propagation=delayed"),
+              HasSubstr("propagation delayed instead of instant"));
+  EXPECT_THAT(changed("wu-cifar10", "encoder.kind=poisson-signed"),
+              HasSubstr("encoder poisson-signed instead of direct"));
+  EXPECT_THAT(changed("wu-cifar10", "model.readout_votes=1"),
+              HasSubstr("readout mean voltages instead of mean voltages of 10 votes"));
+  EXPECT_THAT(changed("wu-cifar10", "model.pool_threshold=0.75"),
+              HasSubstr("pools average with neurons instead of average"));
+  EXPECT_THAT(changed("plif-cifar10", "model.name=cifarnet"),
+              HasSubstr("pools average instead of max"));
+  // A reset without effect makes no other method of it.
+  RunConfig lee = preset("lee-cifar10");
+  apply_setting(lee, "model.reset=hard");
+  EXPECT_EQ(method_of(lee).name, "spike-based backpropagation");
+}
+
+TEST(Presets, AMethodNamesItsWidthAndWhereItStarted) {
+  RunConfig config = preset("rathi-hybrid-cifar10");
+  apply_setting(config, "model.width=0.25");
+  EXPECT_THAT(method_of(config).settings, HasSubstr("rathi-vgg16, width 0.25, 100 steps"));
+  config.train.from = "/runs/converted";
+  EXPECT_THAT(method_of(config).settings,
+              HasSubstr(", started from /runs/converted with its thresholds"));
+  config.train.from_thresholds = false;
+  EXPECT_THAT(method_of(config).settings, ::testing::EndsWith(", started from /runs/converted"));
+  config.model = {};
+  config.network = vgg9({.steps = 4, .width = 0.25});
+  const std::string narrow = method_of(config).settings;
+  config.network = vgg9({.steps = 4, .width = 0.5});
+  EXPECT_NE(method_of(config).settings, narrow);
+  EXPECT_THAT(narrow, HasSubstr("a network of its own with "));
+}
+
 // Lee's input: a spike where a random number is below |x|, x = (pixel - mean)/0.557 for red.
 TEST(Presets, OfLeeHasThePublishedRates) {
   for (const char* name : {"lee-cifar10", "no-norm-cifar10"}) {
@@ -168,6 +214,24 @@ TEST(Presets, OfHybridTrainingHaveThePublishedDropout) {
   }
   EXPECT_THAT(dropout, ::testing::ElementsAre(0.3F, 0.0F, 0.3F, 0.0F, 0.3F, 0.3F, 0.0F, 0.3F, 0.3F,
                                               0.0F, 0.3F, 0.3F, 0.3F, 0.5F, 0.5F));
+}
+
+// No published network drops its votes; PLIF's code drops before the first fully connected stage
+// alone, the paper before both.
+TEST(Presets, OfVotingNetworksHaveThePublishedDropout) {
+  const auto dropout_of = [](RunConfig config) {
+    std::vector<std::string> dropped;
+    for (const StagePlan& plan : plan_stages(network_of(config, {3, 32, 32}, 10))) {
+      if (plan.neuron.dropout > 0.0F) dropped.push_back(plan.name);
+    }
+    return dropped;
+  };
+  EXPECT_THAT(dropout_of(preset("wu-cifar10")),
+              ::testing::ElementsAre("conv1", "conv2", "conv3", "conv4", "conv5", "fc1"));
+  RunConfig plif = preset("plif-cifar10");
+  EXPECT_THAT(dropout_of(plif), ::testing::ElementsAre("pool", "fc1"));
+  apply_setting(plif, "model.dense_dropout=0");
+  EXPECT_THAT(dropout_of(plif), ::testing::ElementsAre("pool"));
 }
 
 struct Row {

@@ -286,6 +286,26 @@ TEST_F(TrainerRuns, EveryOptimizerTrainsAndResumes) {
   }
 }
 
+TEST_F(TrainerRuns, DenseStagesWithARateOfTheirOwnTrainAndResume) {
+  config_.train.dense_rate_factor = 0.1;
+  expect_resumed_like_whole("tenth");
+  config_.train.dense_rate_factor = 1.0;
+  ASSERT_TRUE(train("equal"));
+  EXPECT_NE(read_run(paths("equal")).checkpoint, read_run(paths("wholetenth")).checkpoint);
+  // A rate of 0 keeps the first weights.
+  config_.train.dense_rate_factor = 0.0;
+  ASSERT_TRUE(train("kept"));
+  const Network kept = load_run_network(paths("kept"), RunWeights::last);
+  const Network drawn(network_of(config_, data_.train.shape, data_.train.classes),
+                      static_cast<uint64_t>(config_.train.seed));
+  for (std::size_t i = 0; i < kept.parameters().size(); ++i) {
+    const Parameter& parameter = kept.parameters()[i];
+    EXPECT_EQ(same_numbers(parameter.value, drawn.parameters()[i].value),
+              parameter.name.starts_with("fc"))
+        << parameter.name;
+  }
+}
+
 TEST_F(TrainerRuns, EveryScheduleAndLossTrainsAndResumes) {
   config_.train.label_smoothing = 0.1;
   config_.model.readout_leak = 0.9F;
