@@ -158,23 +158,33 @@ class ExperimentSession {
     }
     const std::vector<Question> questions = open_questions();
     int64_t waiting = 0;
-    for (std::size_t i = 0; i < plan_.runs.size(); ++i) waiting += waits(i) ? 1 : 0;
+    int64_t without = 0;
+    for (std::size_t i = 0; i < plan_.runs.size(); ++i) {
+      waiting += waits(i) ? 1 : 0;
+      without += plan_.runs[i].problem.empty() ? 0 : 1;
+    }
+    if (without > 0) {
+      progress_.line(fmt::format(
+          "{} of {} runs cannot be made, for the reason given above; their rows stay empty",
+          without, plan_.runs.size()));
+    }
     progress_.line(fmt::format("{} of {} runs and {} measurements left to do, about {}", waiting,
                                plan_.runs.size(), questions.size(),
                                duration_text(seconds_left(questions))));
   }
 
-  /// False when the user stopped it.
+  /// False when the user stopped it. If the run cannot be trained, the others go on, and the
+  /// command ends with exit code 2.
   bool train(std::size_t i, const std::string& label) {
-    const PlannedRun& run = plan_.runs[i];
+    PlannedRun& run = plan_.runs[i];
     const RunPaths paths{directory(i)};
     RunConfig config = run.config;
     if (run.from) config.train.from = fs::absolute(directory(*run.from)).string();
-    if (fs::exists(paths.settings())) {
-      config.train.from.clear();  // the directory may have been moved since
-      config = resumed_settings(paths, read_run_settings(paths), config, false);
-    }
     try {
+      if (fs::exists(paths.settings())) {
+        config.train.from.clear();  // the directory may have been moved since
+        config = resumed_settings(paths, read_run_settings(paths), config, false);
+      }
       const TrainingResult result = run_training(config, paths, {},
                                                  {.resume = fs::exists(paths.directory),
                                                   .cache = arguments_.cache,
@@ -184,6 +194,11 @@ class ExperimentSession {
       return result.end == TrainEnd::finished;
     } catch (const TrainingDiverged&) {
       records_.set_diverged(run.place);
+      pass_problems_on();
+      return true;
+    } catch (const Error& error) {
+      run.problem = error.what();
+      ++failed_;
       pass_problems_on();
       return true;
     }
@@ -325,6 +340,9 @@ class ExperimentSession {
     write_text_atomically(page,
                           result_page(fmt::format("bntt experiment {}", name), results, pictures));
     progress_.line(fmt::format("tables and figures: {}\npage: {}", folder.string(), page.string()));
+    if (failed_ > 0) {
+      fail("{} of {} runs failed; the reasons are in the table", failed_, plan_.runs.size());
+    }
     return kDone;
   }
 
@@ -335,6 +353,7 @@ class ExperimentSession {
   RunRecords records_;
   ResultStore store_;
   Progress progress_;
+  int64_t failed_ = 0;  // trainings that ended with an error
 };
 
 }  // namespace
