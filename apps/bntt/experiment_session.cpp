@@ -127,10 +127,10 @@ class ExperimentSession {
   }
 
   double seconds_left(const std::vector<Question>& questions) const {
-    double work = 0.0;
-    for (std::size_t i = 0; i < plan_.runs.size(); ++i) work += work_left(i);
-    for (const Question& question : questions) work += work_of(question);
-    return work / records_.speed();
+    double seconds = 0.0;
+    for (std::size_t i = 0; i < plan_.runs.size(); ++i) seconds += making_seconds(i);
+    for (const Question& question : questions) seconds += measuring_seconds(question);
+    return seconds;
   }
 
   std::string state_text(std::size_t i) const {
@@ -140,14 +140,14 @@ class ExperimentSession {
     if (run.kind != RunKind::train) {
       return finished(i) ? "finished"
                          : fmt::format("{} by {}, about {}", name_of(run.kind), run.method(),
-                                       duration_text(work_left(i) / records_.speed()));
+                                       duration_text(making_seconds(i)));
     }
     const RunSummary summary = summarise_run({directory(i)});
     if (is_finished(summary, run.config)) {
       return fmt::format("finished, test {:.2f} %", summary.test_accuracy.value_or(0.0));
     }
     return fmt::format("{}/{} epochs, about {}", summary.epochs, run.config.train.epochs,
-                       duration_text(work_left(i) / records_.speed()));
+                       duration_text(making_seconds(i)));
   }
 
   void show_plan() {
@@ -233,7 +233,7 @@ class ExperimentSession {
     const Rate rate;
     const bool done = run.kind == RunKind::train ? train(i, label) : derive(i, label);
     if (!done) return;
-    if (run.problem.empty()) records_.add(run.place, work, rate.seconds());
+    if (run.problem.empty()) records_.add(run.place, work_kind(run), work, rate.seconds());
     progress_.line(fmt::format("run {}/{} {}: {} ({}); about {} left", i + 1, plan_.runs.size(),
                                run.place, state_text(i), duration_text(rate.seconds()),
                                duration_text(seconds_left(open_questions()))));
@@ -241,8 +241,8 @@ class ExperimentSession {
 
   void measure_all() {
     const std::vector<Question> questions = open_questions();
-    double work = 0.0;
-    for (const Question& question : questions) work += work_of(question);
+    double left = 0.0;
+    for (const Question& question : questions) left += measuring_seconds(question);
     std::optional<OpenRun> open;
     std::optional<std::pair<std::size_t, OpenRunOptions>> as;
     for (std::size_t i = 0; i < questions.size() && !interrupted(); ++i) {
@@ -266,14 +266,18 @@ class ExperimentSession {
         measure(*open, question, label);
       }
       if (interrupted()) return;
-      work -= work_of(question);
+      left -= measuring_seconds(question);
       progress_.line(fmt::format("{} ({}); about {} left", label, duration_text(rate.seconds()),
-                                 duration_text(work / records_.speed())));
+                                 duration_text(left)));
     }
   }
 
-  double work_of(const Question& question) const {
-    return measuring_work(plan_.runs[question.run], question.measure);
+  double making_seconds(std::size_t i) const {
+    return work_left(i) / records_.speed(work_kind(plan_.runs[i]));
+  }
+  double measuring_seconds(const Question& question) const {
+    const PlannedRun& run = plan_.runs[question.run];
+    return measuring_work(run, question.measure) / records_.speed(work_kind(run));
   }
 
   void measure(OpenRun& run, const Question& question, const std::string& label) const {
