@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/threads.h"
 #include "command.h"
+#include "experiment/check_data.h"
 #include "experiment_session.h"
 #include "model/run_paths.h"
 
@@ -41,6 +42,7 @@ int experiment(const ExperimentArguments& arguments) {
     if (name == arguments.scale) options.scale = scale;
   }
   Plan plan = plan_runs(experiments, options);
+  check_data(plan);
   return run_experiments(arguments, std::move(experiments), std::move(plan));
 }
 

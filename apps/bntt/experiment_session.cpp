@@ -127,10 +127,10 @@ class ExperimentSession {
   }
 
   double seconds_left(const std::vector<Question>& questions) const {
-    double work = 0.0;
-    for (std::size_t i = 0; i < plan_.runs.size(); ++i) work += work_left(i);
-    for (const Question& question : questions) work += work_of(question);
-    return work / records_.speed();
+    double seconds = 0.0;
+    for (std::size_t i = 0; i < plan_.runs.size(); ++i) seconds += making_seconds(i);
+    for (const Question& question : questions) seconds += measuring_seconds(question);
+    return seconds;
   }
 
   std::string state_text(std::size_t i) const {
@@ -140,14 +140,14 @@ class ExperimentSession {
     if (run.kind != RunKind::train) {
       return finished(i) ? "finished"
                          : fmt::format("{} by {}, about {}", name_of(run.kind), run.method(),
-                                       duration_text(work_left(i) / records_.speed()));
+                                       duration_text(making_seconds(i)));
     }
     const RunSummary summary = summarise_run({directory(i)});
     if (is_finished(summary, run.config)) {
       return fmt::format("finished, test {:.2f} %", summary.test_accuracy.value_or(0.0));
     }
     return fmt::format("{}/{} epochs, about {}", summary.epochs, run.config.train.epochs,
-                       duration_text(work_left(i) / records_.speed()));
+                       duration_text(making_seconds(i)));
   }
 
   void show_plan() {
@@ -158,23 +158,33 @@ class ExperimentSession {
     }
     const std::vector<Question> questions = open_questions();
     int64_t waiting = 0;
-    for (std::size_t i = 0; i < plan_.runs.size(); ++i) waiting += waits(i) ? 1 : 0;
+    int64_t without = 0;
+    for (std::size_t i = 0; i < plan_.runs.size(); ++i) {
+      waiting += waits(i) ? 1 : 0;
+      without += plan_.runs[i].problem.empty() ? 0 : 1;
+    }
+    if (without > 0) {
+      progress_.line(fmt::format(
+          "{} of {} runs cannot be made, for the reason given above; their rows stay empty",
+          without, plan_.runs.size()));
+    }
     progress_.line(fmt::format("{} of {} runs and {} measurements left to do, about {}", waiting,
                                plan_.runs.size(), questions.size(),
                                duration_text(seconds_left(questions))));
   }
 
-  /// False when the user stopped it.
+  /// False when the user stopped it. If the run cannot be trained, the others go on, and the
+  /// command ends with exit code 2.
   bool train(std::size_t i, const std::string& label) {
-    const PlannedRun& run = plan_.runs[i];
+    PlannedRun& run = plan_.runs[i];
     const RunPaths paths{directory(i)};
     RunConfig config = run.config;
     if (run.from) config.train.from = fs::absolute(directory(*run.from)).string();
-    if (fs::exists(paths.settings())) {
-      config.train.from.clear();  // the directory may have been moved since
-      config = resumed_settings(paths, read_run_settings(paths), config, false);
-    }
     try {
+      if (fs::exists(paths.settings())) {
+        config.train.from.clear();  // the directory may have been moved since
+        config = resumed_settings(paths, read_run_settings(paths), config, false);
+      }
       const TrainingResult result = run_training(config, paths, {},
                                                  {.resume = fs::exists(paths.directory),
                                                   .cache = arguments_.cache,
@@ -184,6 +194,11 @@ class ExperimentSession {
       return result.end == TrainEnd::finished;
     } catch (const TrainingDiverged&) {
       records_.set_diverged(run.place);
+      pass_problems_on();
+      return true;
+    } catch (const Error& error) {
+      run.problem = error.what();
+      ++failed_;
       pass_problems_on();
       return true;
     }
@@ -218,7 +233,7 @@ class ExperimentSession {
     const Rate rate;
     const bool done = run.kind == RunKind::train ? train(i, label) : derive(i, label);
     if (!done) return;
-    if (run.problem.empty()) records_.add(run.place, work, rate.seconds());
+    if (run.problem.empty()) records_.add(run.place, work_kind(run), work, rate.seconds());
     progress_.line(fmt::format("run {}/{} {}: {} ({}); about {} left", i + 1, plan_.runs.size(),
                                run.place, state_text(i), duration_text(rate.seconds()),
                                duration_text(seconds_left(open_questions()))));
@@ -226,8 +241,8 @@ class ExperimentSession {
 
   void measure_all() {
     const std::vector<Question> questions = open_questions();
-    double work = 0.0;
-    for (const Question& question : questions) work += work_of(question);
+    double left = 0.0;
+    for (const Question& question : questions) left += measuring_seconds(question);
     std::optional<OpenRun> open;
     std::optional<std::pair<std::size_t, OpenRunOptions>> as;
     for (std::size_t i = 0; i < questions.size() && !interrupted(); ++i) {
@@ -251,14 +266,18 @@ class ExperimentSession {
         measure(*open, question, label);
       }
       if (interrupted()) return;
-      work -= work_of(question);
+      left -= measuring_seconds(question);
       progress_.line(fmt::format("{} ({}); about {} left", label, duration_text(rate.seconds()),
-                                 duration_text(work / records_.speed())));
+                                 duration_text(left)));
     }
   }
 
-  double work_of(const Question& question) const {
-    return measuring_work(plan_.runs[question.run], question.measure);
+  double making_seconds(std::size_t i) const {
+    return work_left(i) / records_.speed(work_kind(plan_.runs[i]));
+  }
+  double measuring_seconds(const Question& question) const {
+    const PlannedRun& run = plan_.runs[question.run];
+    return measuring_work(run, question.measure) / records_.speed(work_kind(run));
   }
 
   void measure(OpenRun& run, const Question& question, const std::string& label) const {
@@ -325,6 +344,9 @@ class ExperimentSession {
     write_text_atomically(page,
                           result_page(fmt::format("bntt experiment {}", name), results, pictures));
     progress_.line(fmt::format("tables and figures: {}\npage: {}", folder.string(), page.string()));
+    if (failed_ > 0) {
+      fail("{} of {} runs failed; the reasons are in the table", failed_, plan_.runs.size());
+    }
     return kDone;
   }
 
@@ -335,6 +357,7 @@ class ExperimentSession {
   RunRecords records_;
   ResultStore store_;
   Progress progress_;
+  int64_t failed_ = 0;  // trainings that ended with an error
 };
 
 }  // namespace

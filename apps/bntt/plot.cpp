@@ -33,7 +33,7 @@ PictureFormat format_of(const fs::path& out) {
 
 int list_figures() {
   for (const FigureEntry& entry : figure_entries()) {
-    fmt::print("{:<16} {}\n", entry.name, entry.content);
+    fmt::print("{:<21} {}\n", entry.name, entry.content);
   }
   return kDone;
 }

@@ -17,6 +17,7 @@
 #include "train/presets.h"
 #include "train/run_settings.h"
 #include "train/schedule.h"
+#include "train/time_budget.h"
 
 namespace bntt::cli {
 namespace {
@@ -94,9 +95,13 @@ std::string start_text(const std::string& from, const TakenNumbers& taken) {
 }
 
 TrainHooks screen_hooks(Progress& progress, Rate& rate, int64_t batch_size,
-                        const TrainingOptions& options) {
+                        const TrainingOptions& options, std::optional<TimeBudget>& budget) {
   TrainHooks hooks;
-  hooks.step = [&progress, &rate, &options, batch_size](const StepReport& report) {
+  const auto say = [&progress](const std::optional<std::string>& sentence) {
+    if (sentence) progress.line(*sentence);
+  };
+  hooks.step = [&progress, &rate, &options, &budget, say, batch_size](const StepReport& report) {
+    if (budget) say(budget->after_step(report));
     rate.add(batch_size);
     const double left = rate.seconds_for((report.steps - report.step) * batch_size);
     const std::string note =
@@ -111,7 +116,8 @@ TrainHooks screen_hooks(Progress& progress, Rate& rate, int64_t batch_size,
                                 duration_text(left)));
     }
   };
-  hooks.epoch = [&progress, &options](const EpochReport& report) {
+  hooks.epoch = [&progress, &options, &budget, say](const EpochReport& report) {
+    if (budget) say(budget->after_epoch());
     if (options.quiet) return;
     std::string text = fmt::format("epoch {} done: train loss {:.4f}, accuracy {:.2f} %",
                                    report.epoch, report.train.mean_loss(), report.train.accuracy());
@@ -135,10 +141,7 @@ TrainHooks screen_hooks(Progress& progress, Rate& rate, int64_t batch_size,
     progress.bar(options.label + what, done, images, fmt::format("{}/{} images", done, images),
                  0.0);
   };
-  hooks.stop = [&rate, &options] {
-    return interrupted() ||
-           (options.max_minutes > 0.0 && rate.seconds() > 60.0 * options.max_minutes);
-  };
+  hooks.stop = [&budget] { return interrupted() || (budget && budget->over()); };
   return hooks;
 }
 
@@ -153,7 +156,16 @@ TrainHooks screen_hooks(Progress& progress, Rate& rate, int64_t batch_size,
       bytes_text(training_bytes(spec, config.train.batch, config.train.precision)));
 }
 
+void tell_test(const TrainingResult& result, Progress& progress) {
+  if (!result.test) return;
+  progress.line(
+      fmt::format("test accuracy {:.2f} % on {} images, {} steps, {:.0f} spikes per image",
+                  result.test->accuracy(), result.test->sums.images, result.test->steps,
+                  result.test->spikes_per_image()));
+}
+
 int train(const TrainArguments& arguments, bool resume) {
+  const TrainClock clock = process_clock();
   set_threads(arguments.threads);
   const ChosenRun run = chosen_run(arguments, resume);
   expect_room_for_run(run.paths, run.resume);
@@ -164,22 +176,26 @@ int train(const TrainArguments& arguments, bool resume) {
   const std::string out = run.paths.directory.string();
   Progress progress;
   progress.never_silent_for(kLongestSilence);
-  const TrainingResult result = run_training(
-      config, run.paths, std::move(lock),
-      {.resume = run.resume, .max_minutes = arguments.max_minutes, .cache = arguments.cache},
-      progress);
+  const TrainingResult result = run_training(config, run.paths, std::move(lock),
+                                             {.resume = run.resume,
+                                              .max_minutes = arguments.max_minutes,
+                                              .clock = clock,
+                                              .cache = arguments.cache},
+                                             progress);
   if (result.end == TrainEnd::stopped) {
+    if (result.test) {
+      progress.line(fmt::format(
+          "{:g} minutes are over; tested with {}", arguments.max_minutes,
+          result.best_epoch > 0 ? fmt::format("the best weights, of epoch {}", result.best_epoch)
+                                : "the last weights"));
+      tell_test(result, progress);
+    }
     progress.line(fmt::format("stopped after step {}; continue with: bntt train --out {} --resume",
                               result.step, out));
     return interrupted() ? kInterrupted : kDone;
   }
   progress.line(fmt::format("trained in {}", duration_text(result.seconds)));
-  if (result.test) {
-    progress.line(
-        fmt::format("test accuracy {:.2f} % on {} images, {} steps, {:.0f} spikes per image",
-                    result.test->accuracy(), result.test->sums.images, result.test->steps,
-                    result.test->spikes_per_image()));
-  }
+  tell_test(result, progress);
   progress.line(fmt::format("run: {}", out));
   return kDone;
 }
@@ -240,6 +256,7 @@ TrainingResult run_training(RunConfig config, const RunPaths& paths, RunLock loc
   const auto say = [&](const std::string& text) {
     if (!options.quiet) progress.line(text);
   };
+  const TrainClock clock = options.clock ? options.clock : process_clock();
   DatasetSplits data;
   try {
     const int64_t epochs_before = options.resume && std::filesystem::exists(paths.settings())
@@ -261,7 +278,7 @@ TrainingResult run_training(RunConfig config, const RunPaths& paths, RunLock loc
           plan_stages(network_of(config, data.train.shape, data.train.classes)), break_even_file(),
           [&] { progress.line("waiting for another process that is timing convolutions"); }));
     }
-    RunTrainer trainer(config, data, paths, options.resume, std::move(lock));
+    RunTrainer trainer(config, data, paths, options.resume, std::move(lock), clock);
 
     if (config.train.precision == Precision::bf16 && !kernels::kernels().bf16.native) {
       say(kSlowBf16);
@@ -280,14 +297,22 @@ TrainingResult run_training(RunConfig config, const RunPaths& paths, RunLock loc
     }
     catch_interrupts();
     Rate rate;
-    const TrainHooks hooks = screen_hooks(progress, rate, config.train.batch, options);
+    std::optional<TimeBudget> budget;
+    if (options.max_minutes > 0.0) {
+      const Split split = split_training(data.train.size(), config.data.validation);
+      budget.emplace(60.0 * options.max_minutes, clock, split.validation.size(),
+                     config.train.batch);
+    }
+    const TrainHooks hooks = screen_hooks(progress, rate, config.train.batch, options, budget);
     TrainingResult result{.end = trainer.run(hooks),
                           .step = trainer.position().step,
                           .seconds = rate.seconds(),
+                          .best_epoch = trainer.position().best_epoch,
                           .test = std::nullopt};
-    if (result.end == TrainEnd::finished && data.test.size() > 0) {
-      result.test = trainer.test(hooks);
-    }
+    // The limit of time is an end, too; the run can still go on exactly, since resuming removes
+    // what was logged after the checkpoint.
+    const bool ended = result.end == TrainEnd::finished || !interrupted();
+    if (ended && data.test.size() > 0) result.test = trainer.test(hooks);
     return result;
   } catch (const std::bad_alloc&) {
     fail_without_memory(config, data);
@@ -313,7 +338,10 @@ void add_train(CLI::App& app, Action& action) {
       ->check(not_negative());
   command
       ->add_option("--max-minutes", arguments->max_minutes,
-                   "write a checkpoint and stop after N minutes")
+                   "stop after N minutes of this command, loading and validation included: write a "
+                   "checkpoint, then test the best epoch so far. The schedule is still that of "
+                   "all epochs; after the first steps and the first epoch, the command says how "
+                   "many epochs fit. 0, the default: no limit")
       ->check(not_negative());
   add_cache_option(*command, arguments->cache);
   command->footer(

@@ -35,7 +35,8 @@ std::optional<RunConfig> described_settings(const SettingsArguments& arguments,
 
 struct TrainingOptions {
   bool resume = false;
-  double max_minutes = 0.0;  ///< stop after so long; 0: never
+  double max_minutes = 0.0;  ///< stop when the clock shows so long, and test; 0: never
+  TrainClock clock;          ///< since the start of the command; empty: since run_training
   CacheArguments cache;
   std::string label;   ///< before what the bar shows
   bool quiet = false;  ///< no lines of its own, only the bar
@@ -45,7 +46,8 @@ struct TrainingResult {
   TrainEnd end = TrainEnd::finished;
   int64_t step = 0;
   double seconds = 0.0;
-  std::optional<Evaluation> test;  ///< of a finished run with test images
+  int64_t best_epoch = 0;          ///< whose weights were tested, counted from 1; 0: the last ones
+  std::optional<Evaluation> test;  ///< with test images: of a finished run, or one out of time
 };
 
 /// Reads the data, trains until the end, Ctrl-C or the time limit, and tests. Throws Error, with an

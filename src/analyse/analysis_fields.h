@@ -212,6 +212,7 @@ void visit_fields(Visitor& visit, AttackPoint& point) {
   visit("strength", point.strength);
   visit("accuracy", point.accuracy);
   visit("loss", point.loss);
+  visit("right", point.right);
 }
 
 template <class Visitor>

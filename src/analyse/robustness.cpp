@@ -26,12 +26,25 @@ int64_t images_per_attack(const Network& network) {
   return std::clamp<int64_t>(kFloats / per_image, 1, 100);
 }
 
-Loss classify(const Network& network, const Batch& batch, const Sample& sample) {
+struct Answers {
+  double loss = 0.0;  ///< summed over the images
+  std::string right;  ///< [image]: '1' if right, otherwise '0'
+};
+
+Answers classify(const Network& network, const Batch& batch, const Sample& sample) {
   ChainState state = network.start(batch.size());
   network.advance(
       encode(batch, active_steps(network.spec()), sample.encoder, sample.seed, kEvaluationEpoch),
       state);
-  return cross_entropy(network.logits(state), batch.labels);
+  const Buffer<float> logits = network.logits(state);
+  Answers answers{.loss =
+                      cross_entropy(logits, batch.labels).loss * static_cast<double>(batch.size())};
+  const int64_t classes = logits.size() / batch.size();
+  for (int64_t image = 0; image < batch.size(); ++image) {
+    const float* z = logits.data() + image * classes;
+    answers.right += std::max_element(z, z + classes) - z == batch.labels[image] ? '1' : '0';
+  }
+  return answers;
 }
 
 /// Adds ∂L/∂pixel for one draw of the input.
@@ -103,8 +116,8 @@ class AttackRun {
     int64_t correct = 0;
     for (int64_t i = 0; i < loader.batches(); ++i) {
       const Batch batch = loader.batch(i);
-      const Loss clean = classify(network_, batch, sample_);
-      correct += clean.correct;
+      const Answers clean = classify(network_, batch, sample_);
+      correct += std::ranges::count(clean.right, '1');
       for (AttackCurve& curve : study_.curves) run_batch(curve, batch, clean);
       study_.images += batch.size();
       if (options_.progress && options_.progress("attack", study_.images, sample_.range.size())) {
@@ -134,7 +147,7 @@ class AttackRun {
   }
 
   /// Until the end, `accuracy` and `loss` of a point hold sums over images.
-  void run_batch(AttackCurve& curve, const Batch& batch, const Loss& clean) {
+  void run_batch(AttackCurve& curve, const Batch& batch, const Answers& clean) {
     Buffer<float> gradient;
     if (curve.kind == AttackKind::fgsm) {
       gradient = pixel_gradient(network_, batch, sample_.encoder, sample_.seed, options_.draws);
@@ -148,9 +161,10 @@ class AttackRun {
         }
         if (curve.kind == AttackKind::pgd) ascend(point.strength, batch, attacked);
       }
-      const Loss result = point.strength > 0.0 ? classify(network_, attacked, sample_) : clean;
-      point.accuracy += static_cast<double>(result.correct);
-      point.loss += result.loss * static_cast<double>(batch.size());
+      const Answers result = point.strength > 0.0 ? classify(network_, attacked, sample_) : clean;
+      point.accuracy += static_cast<double>(std::ranges::count(result.right, '1'));
+      point.loss += result.loss;
+      if (options_.keep_right) point.right = point.right.value_or("") + result.right;
     }
   }
 

@@ -22,6 +22,7 @@ struct AttackPoint {
   double strength = 0.0;  ///< for pixels in 0..1; events: the share removed and added
   double accuracy = 0.0;
   double loss = 0.0;
+  std::optional<std::string> right;  ///< [image]: '1' if right, otherwise '0'; see keep_right
 };
 
 struct AttackCurve {
@@ -55,6 +56,7 @@ struct RobustnessOptions {
   int64_t draws = 1;  ///< draws of the input spikes over which a gradient is averaged
   int64_t pgd_steps = 10;
   bool clip_events = false;  ///< frames hold at most one event per position, as in training
+  bool keep_right = false;   ///< fill AttackPoint::right, to compare two networks image by image
   std::function<bool(const std::string& what, int64_t images, int64_t of)> progress;
 };
 

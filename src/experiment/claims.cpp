@@ -9,12 +9,15 @@ namespace bntt {
 namespace {
 
 constexpr double kSignificant = 0.05;
+constexpr const char* kOtherImages = "the two were not measured on the same images";
 
 std::vector<bool> right_of(const Json& answers) {
   std::vector<bool> right;
   for (const char c : answers.at("right").get<std::string>()) right.push_back(c == '1');
   return right;
 }
+
+std::string p_text(double p) { return p < 1e-4 ? "p < 0.0001" : fmt::format("p = {:.4f}", p); }
 
 /// The result of each seed: 1 for the claim, -1 against it, 0 neither. All must agree.
 Verdict verdict_of(const std::vector<int>& signs) {
@@ -84,7 +87,7 @@ class Claims {
       const std::vector<bool> first = right_of(higher);
       const std::vector<bool> second = right_of(lower);
       if (first.size() != second.size()) {
-        result.numbers = "the two were not measured on the same images";
+        result.numbers = kOtherImages;
         return;
       }
       const PairedComparison comparison = compare_paired(first, second);
@@ -99,8 +102,7 @@ class Claims {
     if (spread.count > 1) {
       result.numbers += fmt::format(" ± {:.2f} over {} seeds", spread.deviation, spread.count);
     }
-    result.numbers +=
-        largest_p < 1e-4 ? ", McNemar p < 0.0001" : fmt::format(", McNemar p = {:.4f}", largest_p);
+    result.numbers += ", McNemar " + p_text(largest_p);
   }
 
   void judge_numbers(const ClaimEntry& entry, ResultClaim& result) const {
@@ -126,6 +128,9 @@ class Claims {
     if (b > 0.0) result.numbers += fmt::format(", {:.3g} times", a / b);
   }
 
+  // The claim is about every strength: a seed confirms it if the higher run is significantly better
+  // at each of them, and denies it if it is significantly worse at one. One of several strengths is
+  // worse by chance more often, so p must then be smaller by their number (Bonferroni).
   void judge_curves(const ClaimEntry& entry, MeasureKind kind, ResultClaim& result) const {
     std::vector<int> signs;
     std::vector<std::string> shown;
@@ -133,16 +138,27 @@ class Claims {
          pairs_of(entry, attack_measure(kind, scale_, entry.strengths))) {
       const Json& a = first.at("curves").at(0).at("points");
       const Json& b = second.at("curves").at(0).at("points");
-      for (std::size_t i = 1; i < std::min(a.size(), b.size()); ++i) {
-        const double difference =
-            a[i].at("accuracy").get<double>() - b[i].at("accuracy").get<double>();
-        signs.push_back(sign_of(difference));
-        shown.push_back(
-            fmt::format("{:+.1f} at {:.3g}", difference, a[i].at("strength").get<double>()));
+      if (first.at("images") != second.at("images")) {
+        result.numbers = kOtherImages;
+        return;
       }
+      bool better = true;
+      bool worse = false;
+      for (std::size_t i = 1; i < a.size(); ++i) {  // the first point is clean
+        const PairedComparison comparison = compare_paired(right_of(a[i]), right_of(b.at(i)));
+        const double difference = comparison.difference();
+        better = better && difference > 0.0 && comparison.p < kSignificant;
+        worse = worse || (difference < 0.0 &&
+                          comparison.p < kSignificant / static_cast<double>(a.size() - 1));
+        shown.push_back(fmt::format("{:+.1f} at {:.3g} ({})", difference,
+                                    a[i].at("strength").get<double>(), p_text(comparison.p)));
+      }
+      signs.push_back(better ? 1 : (worse ? -1 : 0));
     }
     result.verdict = verdict_of(signs);
-    if (!shown.empty()) result.numbers = fmt::format("points: {}", fmt::join(shown, ", "));
+    if (!shown.empty()) {
+      result.numbers = fmt::format("points, McNemar: {}", fmt::join(shown, ", "));
+    }
   }
 
   void judge_peaks(const ClaimEntry& entry, ResultClaim& result) const {

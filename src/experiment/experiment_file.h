@@ -113,8 +113,8 @@ enum class ClaimSubject {
   spikes,          ///< per image
   energy_ratio,    ///< E_ANN/E, the paper's form
   measured_ratio,  ///< E_ANN/E, counted work
-  noise,           ///< accuracy at every strength of noise
-  fgsm,            ///< accuracy at every strength of FGSM
+  noise,           ///< accuracy at every strength of noise, each by McNemar's test
+  fgsm,            ///< accuracy at every strength of FGSM, each by McNemar's test
   gamma_peak,      ///< the step of the largest mean γ rises with depth; only for `higher`
 };
 constexpr auto enum_names(ClaimSubject) {

@@ -28,12 +28,14 @@ uint32_t sum_of(const std::string& text) {
 }
 
 std::string question(const Measure& measure) {
-  return Json{{"kind", name_of(measure.kind)},
-              {"images", measure.images},
-              {"steps", measure.steps},
-              {"max_loss", measure.max_loss},
-              {"strengths", measure.strengths}}
-      .dump();
+  Json question{{"kind", name_of(measure.kind)},
+                {"images", measure.images},
+                {"steps", measure.steps},
+                {"max_loss", measure.max_loss},
+                {"strengths", measure.strengths}};
+  // Results of earlier versions do not say which images were right.
+  if (!measure.strengths.empty()) question["right"] = true;
+  return question.dump();
 }
 
 /// A digest of the weights that analyses use; a classical method has its result instead.
@@ -103,10 +105,12 @@ class Measurement {
         return to_json(study_robustness(run_.network, sample,
                                         {.noise = measure_.strengths,
                                          .clip_events = run_.config.data.clip,
+                                         .keep_right = true,
                                          .progress = told()}));
       case MeasureKind::fgsm:
-        return to_json(study_robustness(run_.network, sample,
-                                        {.fgsm = measure_.strengths, .progress = told()}));
+        return to_json(
+            study_robustness(run_.network, sample,
+                             {.fgsm = measure_.strengths, .keep_right = true, .progress = told()}));
     }
     BNTT_CHECK(false);
     return {};

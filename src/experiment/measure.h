@@ -37,8 +37,9 @@ using MeasureProgress = std::function<bool(const std::string& what, int64_t imag
 /// How a run must be opened for this measurement.
 OpenRunOptions open_options(const Measure& measure, const RunConfig& config);
 
-/// The result as JSON: that of the analysis (docs/analyses.md), and for answers {images, correct,
-/// steps, spiking, spikes_per_image, right: "0110..."}. Empty if stopped. Throws Error if the
+/// The result as JSON: that of the analysis (docs/analyses.md), for noise and FGSM with `right` in
+/// every point, and for answers {images, correct, steps, spiking, spikes_per_image, right:
+/// "0110..."}. Empty if stopped. Throws Error if the
 /// measurement does not apply to the run, for example spikes of an ANN.
 std::optional<Json> run_measure(OpenRun& run, const Measure& measure,
                                 const MeasureProgress& progress);

@@ -1,9 +1,11 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "base/json.h"
+#include "experiment/work.h"
 
 namespace bntt {
 
@@ -16,12 +18,19 @@ class RunRecords {
 
   bool diverged(const std::string& run) const;
   void set_diverged(const std::string& run);
-  /// Adds multiply-adds and the seconds they took.
-  void add(const std::string& run, double work, double seconds);
-  /// Multiply-adds per second over everything timed here, or an initial guess.
-  double speed() const;
+  /// Adds multiply-adds of a kind and the seconds they took.
+  void add(const std::string& run, WorkKind kind, double work, double seconds);
+  /// Multiply-adds per second over everything of this kind timed here. If there is none yet: an
+  /// initial guess, scaled by how the other kinds differ from theirs.
+  double speed(WorkKind kind) const;
 
  private:
+  struct Timed {
+    double work = 0.0;
+    double seconds = 0.0;
+    double guessed_seconds = 0.0;
+  };
+  Timed timed(std::optional<WorkKind> kind) const;
   void write() const;
 
   std::filesystem::path file_;

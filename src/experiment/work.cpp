@@ -49,6 +49,14 @@ double conversion_steps(const PlannedRun& run, int64_t steps) {
 
 }  // namespace
 
+WorkKind work_kind(const PlannedRun& run) {
+  if (run.conversion) return WorkKind::conversion;
+  if (run.classical) return WorkKind::classical;
+  return steps_of(run.config) == 1 ? WorkKind::ann : WorkKind::spiking;
+}
+
+double guessed_speed_of_a_core(WorkKind kind) { return kind == WorkKind::ann ? 2.1e10 : 6e10; }
+
 double making_work(const PlannedRun& run) {
   if (run.conversion) {
     const auto images = static_cast<double>(run.conversion->calibration_images);

@@ -9,6 +9,7 @@ struct RunPaths {
   std::filesystem::path directory;
   std::filesystem::path settings() const { return directory / "run.toml"; }
   std::filesystem::path metrics() const { return directory / "metrics.jsonl"; }
+  std::filesystem::path times() const { return directory / "times.jsonl"; }
   std::filesystem::path checkpoint() const { return directory / "checkpoint.safetensors"; }
   std::filesystem::path previous() const { return directory / "previous.safetensors"; }
   std::filesystem::path best() const { return directory / "best.safetensors"; }

@@ -98,6 +98,22 @@ LineFigure learning(const Json& run) {
                       .points = pairs(lines["epochs"], "step", "validation_accuracy")}}};
 }
 
+LineFigure accuracy_over_minutes(const Json& run) {
+  LineFigure figure{.x_label = "minutes",
+                    .y_label = "accuracy (%)",
+                    .from_zero = false,
+                    .series = {{.label = "training", .colour = kQuiet},
+                               {.label = "validation", .colour = kAccent}}};
+  for (const Json& epoch : run.at("learning").at("epochs")) {
+    if (!epoch.contains("seconds")) continue;
+    const double minutes = value(epoch["seconds"]) / 60.0;
+    figure.series[0].points.push_back({minutes, value(epoch.at("train_accuracy"))});
+    figure.series[1].points.push_back({minutes, value(epoch.at("validation_accuracy"))});
+  }
+  if (figure.series[0].points.empty()) missing(run, "times of its epochs");
+  return figure;
+}
+
 LineFigure density(const Json& run) {
   const Json& steps = run.at("learning").at("steps");
   if (steps.empty() || steps.front().at("density").empty()) missing(run, "logged densities");
@@ -281,6 +297,8 @@ const std::vector<DrawnEntry>& drawn_entries() {
   attack.robustness = true;
   static const std::vector<DrawnEntry> kEntries = {
       {{"learning", "training and validation accuracy", kNone}, drawn_from(learning)},
+      {{"accuracy-over-minutes", "accuracy of each epoch against the time it took", kNone},
+       drawn_from(accuracy_over_minutes)},
       {{"density", "share of neuron-steps that fire, while training", kNone}, drawn_from(density)},
       {{"gamma", "mean gamma per layer and step, with the exit region (Fig. 3)", kNone},
        drawn_from(gamma)},

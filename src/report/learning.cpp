@@ -1,9 +1,11 @@
 #include "report/learning.h"
 
+#include <map>
 #include <string>
 #include <vector>
 
 #include "train/metrics.h"
+#include "train/times.h"
 
 namespace bntt {
 namespace {
@@ -31,13 +33,24 @@ Json step_entry(const Json& line) {
   return entry;
 }
 
-Json epoch_entry(const Json& line) {
+/// Of the end of an epoch; absent if the run has no times.
+std::map<int64_t, double> seconds_by_epoch(const RunPaths& paths) {
+  std::map<int64_t, double> seconds;
+  for (const EpochTime& time : read_epoch_times(paths)) seconds[time.epoch] = time.spent.seconds;
+  return seconds;
+}
+
+Json epoch_entry(const Json& line, const std::map<int64_t, double>& seconds) {
   Json entry = numbers_in(line, {"epoch", "step", "train_loss", "train_accuracy", "validation_loss",
                                  "validation_accuracy", "spikes_per_image"});
   entry["gamma"] = Json::object();
   const Json gamma = line.value("gamma", Json::object());
   if (gamma.is_object()) {
     for (const auto& [layer, values] : gamma.items()) entry["gamma"][layer] = number_list(values);
+  }
+  const auto epoch = entry["epoch"].is_number_integer() ? entry["epoch"].get<int64_t>() : 0;
+  if (const auto found = seconds.find(epoch); found != seconds.end()) {
+    entry["seconds"] = found->second;
   }
   return entry;
 }
@@ -60,7 +73,8 @@ Json learning_document(const RunPaths& paths, const RunConfig& config, std::size
     const std::size_t index = shown == 1 ? 0 : i * (steps.size() - 1) / (shown - 1);
     document["steps"].push_back(step_entry(steps[index]));
   }
-  for (const Json& line : epochs) document["epochs"].push_back(epoch_entry(line));
+  const std::map<int64_t, double> seconds = seconds_by_epoch(paths);
+  for (const Json& line : epochs) document["epochs"].push_back(epoch_entry(line, seconds));
   if (!tests.empty()) {
     document["test"] = numbers_in(tests.back(), {"images", "accuracy", "loss", "spikes_per_image"});
   }

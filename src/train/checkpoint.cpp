@@ -93,8 +93,8 @@ TrainPosition unpack_training(const TensorFile& file, const std::string& origin,
 bool is_run_file(std::string_view name) {
   const RunPaths paths{};
   const std::vector<std::filesystem::path> known = {
-      paths.settings(), paths.metrics(), paths.checkpoint(), paths.previous(),
-      paths.best(),     paths.lock(),    "report.html"};
+      paths.settings(), paths.metrics(), paths.times(), paths.checkpoint(),
+      paths.previous(), paths.best(),    paths.lock(),  "report.html"};
   return std::ranges::any_of(known, [&](const std::filesystem::path& file) {
     return name == file.string() ||
            (name.starts_with(file.string() + ".") && name.ends_with(kTemporaryEnding));

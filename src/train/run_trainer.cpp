@@ -43,7 +43,7 @@ Json stage_gains(const Network& network) {
 }  // namespace
 
 RunTrainer::RunTrainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bool resume,
-                       RunLock lock)
+                       RunLock lock, TrainClock clock)
     : config_(std::move(config)),
       data_(data),
       paths_(std::move(paths)),
@@ -82,6 +82,7 @@ RunTrainer::RunTrainer(RunConfig config, const DatasetSplits& data, RunPaths pat
   position_.images = data_.train.size();
   position_.settings = lasting_settings(config_);
   metrics_.emplace(paths_.metrics(), position_.metrics_bytes);
+  times_.emplace(paths_.times(), position_.step, clock ? std::move(clock) : process_clock());
   // From here on the run no longer needs the one that it started from.
   if (!begun && taken_) save();
 }
@@ -277,6 +278,7 @@ void RunTrainer::finish_epoch(const TrainHooks& hooks) {
   if (!report.warnings.empty()) line["warnings"] = report.warnings;
   line["gamma"] = stage_gains(network_);
   metrics_->append(line.dump());
+  times_->epoch_done(report.epoch, position_.step);
   ++position_.epoch;
   position_.batch = 0;
   position_.since_epoch = {};
@@ -285,6 +287,8 @@ void RunTrainer::finish_epoch(const TrainHooks& hooks) {
 
 void RunTrainer::save() {
   metrics_->sync();
+  times_->checkpoint_next(position_.epoch + 1, position_.step);
+  times_->sync();
   position_.metrics_bytes = metrics_->bytes();
   card_.training.epochs = position_.epoch;
   card_.training.validation_accuracy.reset();

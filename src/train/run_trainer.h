@@ -18,6 +18,7 @@
 #include "train/evaluate.h"
 #include "train/run_lock.h"
 #include "train/start_from.h"
+#include "train/times.h"
 #include "train/window_switch.h"
 
 namespace bntt {
@@ -59,10 +60,11 @@ class RunTrainer {
   /// one. It may continue with a different number of epochs: the remaining steps then have the
   /// learning rates of a run of that length, and run.toml gets the new number. This process owns
   /// the run during the trainer's lifetime; `lock` is its lock if the caller already holds it.
+  /// `clock` gives the time spent in this session, for times.jsonl; empty: since this call.
   /// Throws Error if another process owns the run, if the directory holds a run and `resume` is
   /// false, and if it holds something else.
   RunTrainer(RunConfig config, const DatasetSplits& data, RunPaths paths, bool resume,
-             RunLock lock = {});
+             RunLock lock = {}, TrainClock clock = {});
 
   const Network& network() const { return network_; }
   const TrainPosition& position() const { return position_; }
@@ -107,6 +109,7 @@ class RunTrainer {
   TrainPosition position_;
   std::optional<TakenNumbers> taken_;
   std::optional<LineLog> metrics_;
+  std::optional<TimesLog> times_;
   std::vector<double> densities_;  // of the last batch that was observed
 };
 

@@ -156,6 +156,24 @@ TEST(Attacks, LeaveTheNetworkAsItWas) {
   EXPECT_TRUE(std::ranges::equal(means, network.statistics()[0].value));
 }
 
+TEST(Attacks, SayWhichImagesAreRightIfAsked) {
+  Trained trained({.epochs = 1});
+  const Sample sample = trained.sample();
+  const RobustnessStudy study = study_robustness(
+      trained.network, sample, {.noise = {0.2}, .fgsm = {0.1}, .keep_right = true});
+  for (const AttackCurve& curve : study.curves) {
+    for (const AttackPoint& point : curve.points) {
+      ASSERT_TRUE(point.right);
+      ASSERT_EQ(std::ssize(*point.right), study.images);
+      const auto right = static_cast<double>(std::ranges::count(*point.right, '1'));
+      EXPECT_DOUBLE_EQ(point.accuracy, 100.0 * right / static_cast<double>(study.images));
+    }
+  }
+  EXPECT_EQ(study.curves[0].points[0].right, study.curves[1].points[0].right);
+  const Json without = to_json(study_robustness(trained.network, sample, {.noise = {0.2}}));
+  EXPECT_THAT(without.dump(), ::testing::Not(HasSubstr("right")));
+}
+
 /// Two classes of recordings of 4 frames of 8x8 places: events of class 0 are in the upper half,
 /// those of class 1 in the lower, none elsewhere.
 ImageSet recordings(int64_t samples) {

@@ -127,6 +127,45 @@ TEST_F(Experiments, RowsWithoutDataSayWhatIsMissing) {
   EXPECT_THAT(told, HasSubstr("not measured, since the data set nmnist was not found"));
 }
 
+// --data names the directory of one data set, and another experiment needs a second one.
+TEST_F(Experiments, ADirectoryWithoutTheDataSetLeavesItsRowsEmptyAndTheOthersGoOn) {
+  write_text("two.toml",
+             "title = \"Two data sets\"\ncolumns = [\"accuracy\"]\n"
+             "[[run]]\nname = \"here\"\nconfig = \"tiny.toml\"\n"
+             "[[run]]\nname = \"absent\"\npreset = \"paper-cifar100\"\n"
+             "[[run]]\nname = \"after-it\"\nlike = \"here\"\nfrom = \"absent\"\n"
+             "[[row]]\nlabel = \"MNIST\"\nrun = \"here\"\n"
+             "[[row]]\nlabel = \"CIFAR-100\"\nrun = \"absent\"\npaper = { accuracy = 66.6 }\n"
+             "[[row]]\nlabel = \"after\"\nrun = \"after-it\"\n");
+  const std::vector<std::string> command = {"experiment", path("two.toml"), "--scale", "tiny",
+                                            "--data",     data().string(),  "--out",   path("out")};
+  const std::string told = succeed(command);
+  const std::size_t announced =
+      told.find("2 of 3 runs cannot be made, for the reason given above; their rows stay empty");
+  ASSERT_NE(announced, std::string::npos) << told;
+  EXPECT_LT(told.find("its data cannot be opened: cifar100: "), announced);
+  EXPECT_LT(announced, told.find("run 1/3")) << "said before the start";
+  EXPECT_THAT(told, HasSubstr("| CIFAR-100 | – | 66.6 |"));
+  EXPECT_THAT(told, HasSubstr("after: not measured, since its data cannot be opened: cifar100: "));
+  EXPECT_EQ(files_of("out/runs").size(), 1U);
+}
+
+TEST_F(Experiments, ARunThatFailsDoesNotStopTheOthers) {
+  write_text("fails.toml",
+             "title = \"One fails\"\ncolumns = [\"accuracy\"]\n"
+             "[[run]]\nname = \"too-large\"\nlike = \"good\"\nset = [\"train.batch=1000\"]\n"
+             "[[run]]\nname = \"good\"\nconfig = \"tiny.toml\"\n"
+             "[[row]]\nlabel = \"fails\"\nrun = \"too-large\"\n"
+             "[[row]]\nlabel = \"works\"\nrun = \"good\"\n");
+  const ProcessEnd end = run_bntt({"experiment", path("fails.toml"), "--scale", "tiny", "--data",
+                                   data().string(), "--out", path("out")});
+  EXPECT_EQ(end.exit_code, 2);
+  EXPECT_EQ(end.error, "bntt: 1 of 2 runs failed; the reasons are in the table\n");
+  const std::string table = bytes_of(root() / "out/tiny/fails.md");
+  EXPECT_THAT(table, HasSubstr("fails: not measured, since train.batch is 1000, expected at most"));
+  EXPECT_THAT(table, ::testing::ContainsRegex("\\| works \\| [0-9]"));
+}
+
 TEST_F(Experiments, WhatCannotBeDoneIsRefusedInOneSentence) {
   const auto refused = [&](const std::vector<std::string>& arguments) {
     const ProcessEnd end = run_bntt(arguments);

@@ -28,9 +28,9 @@ TEST_F(RoundTrip, TrainEvalInspectExportImportAgree) {
   const std::string told = train("run");
   EXPECT_THAT(told, HasSubstr("epoch 3 done"));
   EXPECT_THAT(told, HasSubstr("test accuracy"));
-  EXPECT_THAT(files_of("run"),
-              ::testing::UnorderedElementsAre("run.toml", "metrics.jsonl", "best.safetensors",
-                                              "checkpoint.safetensors", "previous.safetensors"));
+  EXPECT_THAT(files_of("run"), ::testing::UnorderedElementsAre(
+                                   "run.toml", "metrics.jsonl", "times.jsonl", "best.safetensors",
+                                   "checkpoint.safetensors", "previous.safetensors"));
 
   const Json report = eval("run");
   EXPECT_EQ(report.at("images"), kTestImages);

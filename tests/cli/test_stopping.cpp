@@ -253,10 +253,17 @@ TEST_F(Stopping, InterruptedAndResumedTheRunEndsInTheSameBytes) {
   expect_same_runs("stopped", "whole");
 }
 
-TEST_F(Stopping, OutOfTimeItLeavesACheckpoint) {
-  const std::string told = train("run", {"--max-minutes", "0.00001", "--epochs", "100000"});
-  EXPECT_THAT(told, HasSubstr("stopped after step"));
-  EXPECT_FALSE(bytes_of(checkpoint("run")).empty());
+TEST_F(Stopping, OutOfTimeItTestsAndTheRunGoesOnToTheSameBytes) {
+  const std::string whole = train("whole", {"--max-minutes", "1000"});
+  EXPECT_THAT(whole, HasSubstr("3 epochs will take about "));
+  EXPECT_THAT(whole, HasSubstr("and fit into 1000 minutes"));
+  const std::string told = train("run", {"--max-minutes", "0.00001"});
+  EXPECT_THAT(told, HasSubstr("1e-05 minutes are over; tested with the last weights"));
+  EXPECT_THAT(told, HasSubstr("test accuracy "));
+  EXPECT_THAT(told, HasSubstr("stopped after step 1;"));
+  EXPECT_THAT(bytes_of(root() / "run" / "metrics.jsonl"), HasSubstr("\"kind\":\"test\""));
+  resume("run");
+  expect_same_runs("run", "whole");
 }
 
 TEST_F(Stopping, AFullDiskIsOneSentenceAndTheRunGoesOnLater) {

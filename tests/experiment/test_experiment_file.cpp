@@ -31,6 +31,36 @@ TEST(ExperimentFile, EveryTableAndFigureOfThePaperIsThere) {
   }
 }
 
+// Steps and accuracy as in the paper, data set by data set; 0 where it has "n/a" or nothing.
+TEST(ExperimentFile, Table1HasEveryRowOfThePaper) {
+  const std::vector<std::pair<std::string, std::vector<std::pair<double, double>>>> paper = {
+      {"CIFAR-10,",
+       {{400, 77.4},
+        {2500, 91.5},
+        {100, 90.4},
+        {200, 92.0},
+        {2048, 93.6},
+        {100, 88.7},
+        {0, 0},  // no norm at BNTT's steps, and standard BN: ours
+        {0, 0},
+        {25, 90.5},
+        {20, 90.3}}},
+      {"CIFAR-100,", {{2500, 70.9}, {125, 67.8}, {2048, 70.9}, {0, 0}, {50, 66.6}, {30, 65.8}}},
+      {"Tiny-ImageNet,", {{2500, 54.2}, {0, 0}, {30, 57.8}, {25, 56.8}}}};
+  const Experiment table = built_in_experiment("table1");
+  std::size_t next = 0;
+  for (const auto& [dataset, numbers] : paper) {
+    for (const auto& [steps, accuracy] : numbers) {
+      ASSERT_LT(next, table.rows.size());
+      const RowEntry& row = table.rows[next++];
+      EXPECT_THAT(row.label, ::testing::StartsWith(dataset));
+      EXPECT_EQ(row.paper.steps.value_or(0), steps) << row.label;
+      EXPECT_EQ(row.paper.accuracy.value_or(0), accuracy) << row.label;
+    }
+  }
+  EXPECT_EQ(next, table.rows.size());
+}
+
 TEST(ExperimentFile, ItsOwnRunsComeBeforeTheSharedOnes) {
   const Experiment experiment = experiment_from_toml(
       "[scale.tiny]\nimages = 7\n"

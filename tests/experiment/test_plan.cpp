@@ -1,6 +1,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <set>
 
@@ -134,6 +135,34 @@ TEST_F(Plans, AClassicalRunSeesTheRecordingsOfTheRunItIsLike) {
   EXPECT_EQ(plan.runs[1].classical->method, "hats");
   EXPECT_EQ(plan.runs[1].classical->data.name, "nmnist");
   EXPECT_EQ(plan.runs[1].classical->data.limit_train, 50);
+}
+
+TEST_F(Plans, TheCitedMethodsOnOtherDataSetsAreOtherRunsExceptAtScaleTiny) {
+  const Experiment table = built_in_experiment("table1");
+  const auto run = [&](const Plan& plan, const std::string& name) {
+    return plan.runs_of(table, name).front();
+  };
+  const Plan full = plan_runs({table}, options());
+  EXPECT_NE(run(full, "hybrid"), run(full, "hybrid-cifar100"));
+  EXPECT_EQ(full.runs[run(full, "hybrid-cifar100")].config.model.steps, 125);
+  EXPECT_EQ(full.runs[run(full, "sengupta-cifar100")].config.data.name, "cifar100");
+  EXPECT_EQ(full.runs[run(full, "surrogate-tiny-imagenet")].config.data.name, "tiny-imagenet");
+  const Plan tiny = plan_runs({table}, options(Scale::tiny));
+  for (const std::string method : {"sengupta", "hybrid", "han", "surrogate"}) {
+    EXPECT_EQ(run(tiny, method), run(tiny, method + "-cifar100")) << method;
+  }
+}
+
+TEST_F(Plans, KnowWhichKindOfWorkARunIs) {
+  const auto table = built_in_experiment("table1");
+  const Plan plan = plan_runs({table, built_in_experiment("table2")}, options(Scale::tiny));
+  const auto kind = [&](const std::string& name) {
+    return work_kind(*std::ranges::find(plan.runs, name, &PlannedRun::name));
+  };
+  EXPECT_EQ(kind("bntt"), WorkKind::spiking);
+  EXPECT_EQ(kind("ann-vgg16"), WorkKind::ann);
+  EXPECT_EQ(kind("sengupta"), WorkKind::conversion);
+  EXPECT_EQ(kind("hats"), WorkKind::classical);
 }
 
 TEST_F(Plans, CirclesAndWrongSettingsAreRefused) {

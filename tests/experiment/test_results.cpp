@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 
@@ -100,6 +102,60 @@ TEST_F(Results, ClaimsAreConfirmedOrDenied) {
   EXPECT_EQ(result.claims[2].verdict, Verdict::denied);
   EXPECT_EQ(result.claims[3].verdict, Verdict::confirmed);
   EXPECT_EQ(result.claims[3].numbers, "peak steps: conv1 1, conv2 2");
+}
+
+/// Which images of 300 a run gets right at each strength, the clean one first.
+Json curves(const std::vector<std::string>& right) {
+  Json points = Json::array();
+  for (const std::string& images : right) {
+    const auto share = static_cast<double>(std::ranges::count(images, '1')) / 300.0;
+    points.push_back({{"strength", 0.1 * static_cast<double>(points.size())},
+                      {"accuracy", 100.0 * share},
+                      {"right", images}});
+  }
+  return {{"images", 300}, {"curves", {{{"kind", "noise"}, {"points", points}}}}};
+}
+
+class NoiseClaims : public Results {
+ protected:
+  NoiseClaims() {
+    experiment_ = experiment_from_toml(
+        "[[run]]\nname = \"a\"\npreset = \"paper-cifar10\"\n"
+        "[[run]]\nname = \"b\"\nlike = \"a\"\nset = [\"model.norm=none\"]\n"
+        "[[claim]]\ntext = \"t\"\nsubject = \"noise\"\nhigher = \"a\"\nlower = \"b\"\n"
+        "strengths = [0.1, 0.2]\n",
+        "mine");
+    plan_ = plan_runs({experiment_}, {.scale = Scale::full, .data = data_.path().string()});
+  }
+  /// Of run a, on which alone `a_only` images are right, and of b.
+  ResultClaim judged(std::array<int, 2> a_only, std::array<int, 2> b_only) {
+    std::vector<std::string> a = {std::string(300, '1')};
+    std::vector<std::string> b = a;
+    for (std::size_t i = 0; i < a_only.size(); ++i) {
+      const int neither = 300 - a_only.at(i) - b_only.at(i);
+      a.push_back(std::string(a_only.at(i), '1') + std::string(300 - a_only.at(i), '0'));
+      b.push_back(std::string(a_only.at(i), '0') + std::string(b_only.at(i), '1') +
+                  std::string(neither, '0'));
+    }
+    const auto lookup = [&](std::size_t run, const Measure&) -> std::optional<Json> {
+      return curves(plan_.runs[run].name == "a" ? a : b);
+    };
+    return gather_claims(experiment_, {.plan = plan_, .lookup = lookup}).at(0);
+  }
+};
+
+TEST_F(NoiseClaims, NeedASignificantDifferenceAtEveryStrength) {
+  const ResultClaim sure = judged({30, 20}, {10, 5});
+  EXPECT_EQ(sure.verdict, Verdict::confirmed);
+  EXPECT_EQ(sure.numbers, "points, McNemar: +6.7 at 0.1 (p = 0.0022), +5.0 at 0.2 (p = 0.0041)");
+  // Better at both strengths, but at the second by no more than chance.
+  EXPECT_EQ(judged({30, 12}, {10, 10}).verdict, Verdict::undecided);
+}
+
+TEST_F(NoiseClaims, AreDeniedByOneStrengthThatIsWorse) {
+  EXPECT_EQ(judged({30, 5}, {10, 20}).verdict, Verdict::denied);
+  // p = 0.041 at one of two strengths is more than 0.05 / 2.
+  EXPECT_EQ(judged({30, 5}, {10, 15}).verdict, Verdict::undecided);
 }
 
 TEST_F(Results, WithoutAnswersEverythingIsAskedAndNothingSaid) {

@@ -61,8 +61,10 @@ Json learning() {
     for (const std::string& layer : kLayers) means[layer] = {0.9 - 0.1 * e, 0.8 - 0.1 * e};
     epochs.push_back({{"epoch", e},
                       {"step", 500 * e},
+                      {"train_accuracy", 92.0 - 9.0 / e},
                       {"validation_accuracy", 91.0 - 8.0 / e},
                       {"validation_loss", 0.2 + 0.4 / e},
+                      {"seconds", 75.0 * e},
                       {"gamma", means}});
   }
   return {{"steps", steps},

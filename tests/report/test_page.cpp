@@ -74,12 +74,18 @@ constexpr const char* kBlankCanvases = R"(
 TEST_F(Page, EveryPanelIsDrawn) {
   show(report_document({sample_run("hand-made")}));
   EXPECT_EQ(run("return document.title"), "hand-made – bntt report");
-  for (const char* id :
-       {"accuracy",    "loss",       "density",         "gamma-training", "spikes",
-        "spike-rate",  "gamma",      "gamma-histogram", "membrane",       "effective-threshold",
-        "exit-slider", "exit-curve", "exit-rules",      "windows",        "energy",
-        "noise",       "attack",     "inputs",          "confusions",     "matrix",
-        "stages",      "settings",   "learned-windows"}) {
+  for (const char* id : {"accuracy",        "loss",
+                         "density",         "gamma-training",
+                         "spikes",          "spike-rate",
+                         "gamma",           "gamma-histogram",
+                         "membrane",        "effective-threshold",
+                         "exit-slider",     "exit-curve",
+                         "exit-rules",      "windows",
+                         "energy",          "noise",
+                         "attack",          "inputs",
+                         "confusions",      "matrix",
+                         "stages",          "settings",
+                         "learned-windows", "accuracy-over-minutes"}) {
     EXPECT_EQ(run("return document.querySelectorAll('#panel-" + std::string(id) + "').length"), 1)
         << id;
   }
@@ -148,21 +154,24 @@ TEST_F(Page, EnergyIsLessOrAsMuch) {
 
 TEST_F(Page, NumbersSayOnHowManyImages) {
   show(report_document({sample_run("hand-made"), sample_run("other")}));
-  const std::vector<std::pair<std::string, std::string>> measured = {{"spikes", "500"},
-                                                                     {"spike-rate", "500"},
-                                                                     {"membrane", "64"},
-                                                                     {"exit-slider", "500"},
-                                                                     {"exit-rules", "400"},
-                                                                     {"energy", "500"},
-                                                                     {"noise", "200"},
-                                                                     {"attack", "200"},
-                                                                     {"matrix", "300"},
-                                                                     {"confusions", "300"},
-                                                                     {"effective-threshold", "64"},
-                                                                     {"accuracy", "400"},
-                                                                     {"compare-exit", "500"},
-                                                                     {"compare-noise", "200"},
-                                                                     {"compare-learning", "400"}};
+  const std::vector<std::pair<std::string, std::string>> measured = {
+      {"spikes", "500"},
+      {"spike-rate", "500"},
+      {"membrane", "64"},
+      {"exit-slider", "500"},
+      {"exit-rules", "400"},
+      {"energy", "500"},
+      {"noise", "200"},
+      {"attack", "200"},
+      {"matrix", "300"},
+      {"confusions", "300"},
+      {"effective-threshold", "64"},
+      {"accuracy", "400"},
+      {"compare-exit", "500"},
+      {"compare-noise", "200"},
+      {"accuracy-over-minutes", "400"},
+      {"compare-minutes", "400"},
+      {"compare-learning", "400"}};
   for (const auto& [panel, count] : measured) {
     EXPECT_THAT(text("#panel-" + panel + " .measured"), HasSubstr(count)) << panel;
   }

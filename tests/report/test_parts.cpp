@@ -84,6 +84,13 @@ TEST(Learning, KeepsNumbersAndDropsTheRest) {
   EXPECT_EQ(learning.at("steps")[0].at("density"), Json::parse("[0.25,null]"));
   EXPECT_EQ(learning.at("epochs")[0].at("gamma").at("conv1"), Json::parse("[1,null]"));
   EXPECT_EQ(learning.at("finished"), false);
+  EXPECT_FALSE(learning.at("epochs")[0].contains("seconds"));
+  std::ofstream(paths.times())
+      << R"({"kind":"checkpoint","epoch":1,"step":4,"seconds":0.5,"processor_seconds":1.0})"
+      << "\n"
+      << R"({"kind":"epoch","epoch":1,"step":9,"seconds":1.25,"processor_seconds":2.5})"
+      << "\n";
+  EXPECT_EQ(learning_document(paths, config).at("epochs")[0].at("seconds"), 1.25);
   config.train.epochs = 1;
   EXPECT_EQ(learning_document(paths, config).at("finished"), true);
 }

@@ -83,6 +83,10 @@ function drawComparison(parent, runs) {
   overlay("learning", "Validation accuracy", (run) => xy(run.learning.epochs.map((e) => e.epoch), run.learning.epochs.map((e) => e.validation_accuracy)),
     { x: axis("epoch", { type: "linear", ticks: { precision: 0 } }), y: axis("accuracy (%)") },
     "validation", (run) => run.samples?.validation);
+  overlay("minutes", "Validation accuracy over minutes",
+    (run) => xy(timedEpochs(run).map((e) => e.seconds / 60), timedEpochs(run).map((e) => e.validation_accuracy)),
+    { x: axis("minutes", { type: "linear", min: 0 }), y: axis("accuracy (%)") },
+    "validation", (run) => run.samples?.validation);
   const perStep = (run) => {
     const layers = spikingLayers(run);
     const sums = (layers[0]?.spikes_per_step ?? []).map((_, step) => layers.reduce((sum, layer) => sum + layer.spikes_per_step[step], 0));

@@ -1,5 +1,7 @@
 "use strict";
 
+const timedEpochs = (run) => run.learning.epochs.filter((e) => isNumber(e.seconds));
+
 panels.push({
   id: "accuracy",
   section: "Learning",
@@ -19,6 +21,28 @@ panels.push({
         { label: "validation", ...lineLook(colours[1]), data: xy(epochs.map((e) => e.step), epochs.map((e) => e.validation_accuracy)) },
       ] },
       scales: { x: trainingAxis(), y: axis("accuracy (%)") },
+    });
+  },
+});
+
+panels.push({
+  id: "accuracy-over-minutes",
+  section: "Learning",
+  title: "Accuracy over minutes",
+  note: "Accuracy after each epoch against the time on the clock since training began, loading and validation included.",
+  has: (run) => timedEpochs(run).length > 0,
+  measured: (run) => (run.samples?.validation > 0 ? `Validation on ${whole(run.samples.validation)} ${sampleWord(run)}.` : ""),
+  draw(body, run) {
+    const epochs = timedEpochs(run);
+    const minutes = epochs.map((e) => e.seconds / 60);
+    chart(body, "accuracy-over-minutes", {
+      type: "line",
+      description: "training and validation accuracy against minutes of training",
+      data: { datasets: [
+        { label: "training", ...lineLook(styleColour("faint")), data: xy(minutes, epochs.map((e) => e.train_accuracy)) },
+        { label: "validation", ...lineLook(styleColour("accent")), data: xy(minutes, epochs.map((e) => e.validation_accuracy)) },
+      ] },
+      scales: { x: axis("minutes", { type: "linear", min: 0 }), y: axis("accuracy (%)") },
     });
   },
 });
