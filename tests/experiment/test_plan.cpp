@@ -160,7 +160,7 @@ TEST_F(Plans, KnowWhichKindOfWorkARunIs) {
     return work_kind(*std::ranges::find(plan.runs, name, &PlannedRun::name));
   };
   EXPECT_EQ(kind("bntt"), WorkKind::spiking);
-  EXPECT_EQ(kind("ann-vgg16"), WorkKind::ann);
+  EXPECT_EQ(kind("ann-sengupta"), WorkKind::ann);
   EXPECT_EQ(kind("sengupta"), WorkKind::conversion);
   EXPECT_EQ(kind("hats"), WorkKind::classical);
 }
