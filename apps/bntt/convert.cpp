@@ -189,12 +189,15 @@ void add_convert(CLI::App& app, Action& action) {
           "try these factors instead and keep the best on validation images, such as 1,0.9,0.8")
       ->delimiter(',')
       ->excludes(scale);
-  command->add_flag(
-      "--scaled-search", arguments->scaled_search,
+  // Absent flags keep the preset's value, which CLI11 does not do for a std::optional.
+  auto flags = std::make_shared<std::pair<bool, bool>>(false, false);
+  auto* scaled_search = command->add_flag(
+      "--scaled-search", flags->first,
       "spike-norm and rmp: scale the earlier thresholds already while the later ones are found");
-  command->add_flag("--copy-readout", arguments->copy_readout,
-                    "leave the weights of the readout as they are, for hybrid training of summed "
-                    "voltages; otherwise its mean voltages approach the ANN's logits");
+  auto* copy_readout = command->add_flag(
+      "--copy-readout", flags->second,
+      "leave the weights of the readout as they are, for hybrid training of summed voltages; "
+      "otherwise its mean voltages approach the ANN's logits");
   command->add_option("--reset", arguments->reset, "soft or hard; default: the method's")
       ->check(CLI::IsMember({"soft", "hard"}));
   command->add_option("--encoder", arguments->encoder,
@@ -209,8 +212,11 @@ void add_convert(CLI::App& app, Action& action) {
       "bntt eval runs/rmp --at-steps 10,20,50,100,200\n  bntt convert runs/ann --preset rathi "
       "--steps 50 --out runs/converted\nTo train an ANN for runs/ann:\n  bntt train "
       "--preset ann-fashion-mnist --out runs/ann");
-  command->callback(
-      [arguments, &action] { action = [arguments] { return convert_run(*arguments); }; });
+  command->callback([arguments, flags, scaled_search, copy_readout, &action] {
+    if (scaled_search->count() > 0) arguments->scaled_search = flags->first;
+    if (copy_readout->count() > 0) arguments->copy_readout = flags->second;
+    action = [arguments] { return convert_run(*arguments); };
+  });
 }
 
 }  // namespace bntt::cli
