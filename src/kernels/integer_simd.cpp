@@ -66,7 +66,8 @@ struct PairTile {
   static constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(D()));
   PairSums<D> sums[pixels];
 
-  HWY_INLINE PairTile() : sums{} {}
+  // Written out for the same reason as that of PairSums.
+  HWY_INLINE PairTile() : sums{} {}  // NOLINT(modernize-use-default-member-init)
 
   HWY_INLINE void Store(bool add, int32_t* to) const {
     for (int o = 0; o < pixels; ++o) {
