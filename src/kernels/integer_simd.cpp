@@ -64,10 +64,10 @@ template <class D, int pixels, int kernel, int stride>
 struct PairTile {
   static constexpr int kColumns = (pixels - 1) * stride + kernel;
   static constexpr auto kLanes = static_cast<int64_t>(hn::MaxLanes(D()));
-  PairSums<D> sums[pixels];
+  PairSums<D> sums[pixels];  // NOLINT(modernize-use-default-member-init)
 
   // Written out for the same reason as that of PairSums.
-  HWY_INLINE PairTile() : sums{} {}  // NOLINT(modernize-use-default-member-init)
+  HWY_INLINE PairTile() : sums{} {}
 
   HWY_INLINE void Store(bool add, int32_t* to) const {
     for (int o = 0; o < pixels; ++o) {
