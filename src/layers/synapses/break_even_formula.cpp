@@ -9,15 +9,17 @@
 
 // How the coefficients were found: `bntt bench break-even --threads 1` timed the break-even of many
 // shapes, once or more often for each kernel set, and scripts/fit-break-even fitted them.
-// Winograd's 3x3 convolutions, AVX-512 and AVX2: vgg5, vgg9, resnet19, resnet20 and sew-resnet18 at
-// widths 0.125 to 1, two or three passes on a busy Zen 4 with two cores. 1x1 and other
-// convolutions: vgg5, vgg9 and resnet19, on an idle Zen 4. `reference`: vgg5, vgg9 and resnet19 at
-// widths up to 0.5, on a busy Xeon. Residuals |formula / timed - 1|, forward; weight gradient:
+// AVX-512: Winograd's 3x3 convolutions of vgg5, vgg9, resnet19, resnet20 and sew-resnet18 at widths
+// 0.125 to 1, two or three passes on a busy Zen 4 with two cores; 1x1 and other convolutions of
+// vgg5, vgg9 and resnet19, on an idle one. AVX2: all convolutions of these five networks at widths
+// 0.125 to 1, also 0.1875, 0.375 and 0.75 for vgg9 and resnet20, on an idle Zen 4. `reference`:
+// vgg5, vgg9 and resnet19 at widths up to 0.5, on a busy Xeon. Residuals |formula / timed - 1|,
+// forward; weight gradient:
 //
 //               Winograd                        1x1                        other
 //               median, 90th percentile         median, largest            median, largest
 //   avx512      8 %, 16 %;  8 %, 21 %           10 %, 31 %; 16 %, large    6 %, 16 %; 4 %, 17 %
-//   avx2        8 %, 25 %;  11 %, 26 %          5 %, large; 21 %, large    4 %, 6 %;  5 %, 17 %
+//   avx2        6 %, 21 %;  8 %, 24 %           5 %, 86 %;  8 %, 46 %      5 %, 13 %; 3 %, 52 %
 //               median, largest
 //   reference   11 %, 45 %; 7 %, 47 %           oneDNN is faster at nearly any density
 //
@@ -28,7 +30,7 @@
 namespace bntt {
 namespace {
 
-using Terms = std::array<double, 7>;
+using Terms = std::array<double, 9>;
 
 /// Winograd has coefficients of its own, and so do 1x1 convolutions, in which a spike reaches only
 /// one pixel.
@@ -49,12 +51,12 @@ constexpr Coefficients kCoefficients[] = {
        {0.211, 0.739, 0.503, -0.137, -1.673},
        {0.488, -0.778, 0.375}}}},
     {"avx2",
-     {{{0.188, -0.212, 0.966, -0.049, -0.232, 4.754, 4.641},
-       {0.568, -0.077, -0.001, -0.082, -0.8},
-       {0.513, 0.087, -0.099}}},
-     {{{0.256, -0.563, 1.584, -0.369, -0.518, 1.099, 3.266},
-       {0.18, 0.767, 0.549, -0.114, -1.714},
-       {0.447, -0.712, 0.41}}}},
+     {{{0.188, -0.246, 0.669, -0.01, 0.026, -0.275, 4.976, -0.003, 0.035},
+       {0.746, -0.924, -0.164, -0.164, 0.311, 0.201, 3.432},
+       {0.538, 0.053, -0.179, 0.0, 0.0, -0.221, 0.506}}},
+     {{{0.236, -0.443, 0.794, -0.321, -0.736, 3.538, 2.693, 0.032, 0.089},
+       {0.67, -1.157, 0.011, -0.317, 0.3, 0.661, 0.817},
+       {0.537, -1.26, 0.413, 0.0, 0.0, 0.72, 0.146}}}},
     {"reference",
      {{{0.687, -0.211, -0.066, -0.092, -0.064, 0.009}, {0.01}, {-0.007, 0.021, 0.101}}},
      {{{0.527, 0.256, 0.275, -0.371, 0.023, -0.404},
@@ -94,6 +96,14 @@ double clamped(int64_t channels) {
   return static_cast<double>(std::clamp<int64_t>(channels, 8, 512));
 }
 
+double clamped_extent(const MapShape& map) {
+  return static_cast<double>(std::clamp<int64_t>(map.width, 4, 64)) / 32.0;
+}
+
+double is_ragged(const BranchPlan& plan, const KernelWidths& widths) {
+  return plan.input.channels % widths.lanes != 0 ? 1.0 : 0.0;
+}
+
 /// Winograd's tiles of 4x4 pixels may extend beyond the map: extra work that a walk does not have.
 double tile_waste(const MapShape& map) {
   const int64_t tiles = whole(map.height, 4) / 4 * (whole(map.width, 4) / 4);
@@ -106,7 +116,8 @@ double tile_waste(const MapShape& map) {
 /// vectors. So the terms are what a pixel costs otherwise, divided by the input channels and the
 /// channels of these vectors: Winograd's products and transforms, for which channels are padded to
 /// panels; what either way does once per pixel or per input; and the pool, which the walk reads
-/// pixel by pixel. Input channels that do not fill their last vector are loaded with a mask.
+/// pixel by pixel. Input channels that do not fill their last vector are loaded with a mask. The
+/// last two terms are for wide maps, on which Winograd's weight gradient loses more to its caches.
 Terms winograd_terms(const BranchPlan& plan, const KernelWidths& widths) {
   const int64_t outputs = plan.output.channels;
   const int64_t block =
@@ -118,14 +129,16 @@ Terms winograd_terms(const BranchPlan& plan, const KernelWidths& widths) {
   const double inputs = clamped(plan.input.channels);
   const double waste = tile_waste(plan.input);
   const double pooled = plan.pools() ? 1.0 : 0.0;
-  const double ragged = plan.input.channels % widths.lanes != 0 ? 1.0 : 0.0;
+  const double extent = clamped_extent(plan.input);
   return {waste * multiplied / walked,
           waste * multiplied / (inputs * walked),
           1.0 / inputs,
           lanes / walked,
           pooled * lanes / walked,
           pooled * lanes / (inputs * walked),
-          ragged * waste * transformed / (inputs * walked)};
+          is_ragged(plan, widths) * waste * transformed / (inputs * walked),
+          extent,
+          extent * lanes / walked};
 }
 
 /// Winograd's against the walk in plain loops, which pad nothing.
@@ -138,16 +151,22 @@ Terms plain_winograd_terms(const BranchPlan& plan) {
   return terms;
 }
 
-/// For oneDNN's convolutions.
-Terms direct_terms(const BranchPlan& plan) {
+/// For oneDNN's convolutions, which are slow for channels that do not fill their last vector.
+Terms direct_terms(const BranchPlan& plan, const KernelWidths& widths) {
   const double per_input = 8.0 / clamped(plan.input.channels);
   const double per_output = 8.0 / clamped(plan.output.channels);
   const double unstrided = plan.geometry.stride == 1 ? 1.0 : 0.0;
-  return {1.0, per_input, 1.0 / (32.0 * per_input), unstrided, unstrided * per_output};
+  return {1.0,
+          per_input,
+          1.0 / (32.0 * per_input),
+          unstrided,
+          unstrided * per_output,
+          per_input * per_input,
+          is_ragged(plan, widths)};
 }
 
 Terms terms_of(const BranchPlan& plan, const KernelWidths& widths) {
-  if (way_of(plan) != kWinograd) return direct_terms(plan);
+  if (way_of(plan) != kWinograd) return direct_terms(plan, widths);
   return widths.lanes == 1 ? plain_winograd_terms(plan) : winograd_terms(plan, widths);
 }
 
