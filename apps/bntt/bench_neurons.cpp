@@ -19,6 +19,7 @@ struct NeuronCase {
         shape{25, 1, map.pixels(), map.channels},
         current(random_floats(shape.steps * shape.frame())),
         gradient(random_floats(shape.steps * shape.frame())),
+        half_gradient(gradient.size()),
         carry(Buffer<float>::zeros(shape.frame())),
         spikes(shape.steps * map.pixels() * shape.words_per_pixel()),
         rows(Buffer<float>::zeros(shape.steps * map.channels)),
@@ -27,12 +28,14 @@ struct NeuronCase {
         dynamics(kernels::dynamics_of({.leak = 0.95F}, Propagation::instant)),
         scratch(kernels::backward_scratch(shape, dynamics, pixels_per_block(shape))) {
     ones.fill(1.0F);
+    gradients(true).write(gradient.data(), gradient.size());
   }
 
   MapShape map;
   kernels::NeuronShape shape;
   Buffer<float> current;
   Buffer<float> gradient;
+  Buffer<kernels::BFloat16> half_gradient;
   Buffer<float> carry;
   Buffer<SpikeWord> spikes;
   Buffer<float> rows;
@@ -48,6 +51,10 @@ struct NeuronCase {
             .inverse_deviation = ones.data()};
   }
   kernels::Currents currents() const { return {current.data(), shape.frame()}; }
+  kernels::GradientPlace gradients(bool halves) {
+    return halves ? kernels::GradientPlace{nullptr, half_gradient.data()}
+                  : kernels::GradientPlace{gradient.data(), nullptr};
+  }
   kernels::GradientSums gradient_sums() {
     return {sums.data(), sums.data() + shape.steps * map.channels};
   }
@@ -68,7 +75,9 @@ void add_neuron_benchmarks() {
   constexpr double kFloat = 4.0;
   for (const KernelSet& set : kernels::kernel_sets()) {
     auto c = std::make_shared<NeuronCase>(set.name == "reference" ? 8 : 32);
-    const auto name = [&](const char* kernel) { return fmt::format("{}/{}", kernel, set.name); };
+    const auto name = [&](const std::string& kernel) {
+      return fmt::format("{}/{}", kernel, set.name);
+    };
     add_benchmark(name("moments"), {.bytes = kFloat * c->floats()}, [c, &set] {
       for (int64_t step = 0; step < c->shape.steps; ++step) {
         set.channel_moments(c->current.data() + step * c->shape.frame(), c->shape.pixels,
@@ -82,19 +91,24 @@ void add_neuron_benchmarks() {
                                      c->carry.data(), c->spikes.data());
           });
         });
-    add_benchmark(name("neurons-backward"), {.bytes = 3.0 * kFloat * c->floats()}, [c, &set] {
-      c->for_blocks([&](const PixelBlock& block) {
-        set.spiking_backward(c->shape, c->dynamics, c->affine(), c->currents(),
-                             {c->gradient.data(), {c->map}}, block, c->scratch.data(),
-                             c->gradient.data(), c->gradient_sums());
+    for (const bool halves : {false, true}) {
+      const std::string suffix = halves ? "-bf16" : "";
+      const double bytes = kFloat * c->floats() * (halves ? 2.0 : 3.0);
+      add_benchmark(name("neurons-backward" + suffix), {.bytes = bytes}, [c, &set, halves] {
+        c->for_blocks([&](const PixelBlock& block) {
+          const kernels::GradientPlace gradient = c->gradients(halves);
+          set.spiking_backward(c->shape, c->dynamics, c->affine(), c->currents(),
+                               {gradient.view(), {c->map}}, block, c->scratch.data(), gradient,
+                               c->gradient_sums());
+        });
       });
-    });
-    add_benchmark(name("norm-backward"), {.bytes = 3.0 * kFloat * c->floats()}, [c, &set] {
-      c->for_blocks([&](const PixelBlock& block) {
-        set.norm_backward(c->shape, c->affine(), {c->ones.data(), c->rows.data(), c->rows.data()},
-                          c->currents(), block, c->gradient.data());
+      add_benchmark(name("norm-backward" + suffix), {.bytes = bytes}, [c, &set, halves] {
+        c->for_blocks([&](const PixelBlock& block) {
+          set.norm_backward(c->shape, c->affine(), {c->ones.data(), c->rows.data(), c->rows.data()},
+                            c->currents(), block, c->gradients(halves), nullptr);
+        });
       });
-    });
+    }
   }
 }
 

@@ -41,7 +41,7 @@ void lee_backward_reference(const NeuronShape& shape, const Dynamics& dynamics, 
     const float* v = membranes + step * size;
     const int64_t frame = step * shape.batch + block.image;
     float* out = norm_gradient + (frame * shape.pixels + block.begin) * channels;
-    const float* arriving_frame = arriving.data + frame * arriving.pool.pooled().size();
+    const float* arriving_frame = arriving.values.floats + frame * arriving.pool.pooled().size();
     for (int64_t c = 0; c < channels; ++c) {
       float sum = 0.0F;
       float sum_unit = 0.0F;

@@ -90,7 +90,7 @@ void LeeBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const Lee
     const float* membrane = membranes + step * size;
     const int64_t frame = step * shape.batch + block.image;
     float* out = norm_gradient + (frame * shape.pixels + block.begin) * channels;
-    const float* arriving_frame = arriving.data + frame * arriving.pool.pooled().size();
+    const float* arriving_frame = arriving.values.floats + frame * arriving.pool.pooled().size();
     if (step > 0) {
       prefetch_row(current - (currents.at_step(step) - currents.at_step(step - 1)), size);
       prefetch_row(out - shape.batch * shape.frame(), size);

@@ -5,6 +5,7 @@
 #include "bntt/signal.h"
 #include "kernels/bfloat16.h"
 #include "kernels/dynamics.h"
+#include "kernels/gradient_view.h"
 #include "kernels/unpack.h"
 
 namespace bntt::kernels {
@@ -89,7 +90,7 @@ void spiking_forward(const KernelSet& set, const NeuronShape& shape, const Dynam
 
 /// The gradient with respect to the input of the next stage: the spikes after its pool.
 struct SpikeGradient {
-  const float* data = nullptr;  // [step, batch, pooled y, pooled x, channel]
+  GradientView values;  // [step, batch, pooled y, pooled x, channel]
   PooledMap pool;
 
   /// Index of a pixel's gradient in its pooled frame, in pixels; -1 if pooling dropped the pixel.
@@ -110,12 +111,13 @@ struct GradientSums {
 
 /// Recomputes the membrane from the currents (the window starts from rest; the arithmetic is that
 /// of the forward pass, so the spikes are the same), then runs back through time: writes ∂L/∂y
-/// [step, batch, y, x, channel] and adds to the sums. `scratch` holds backward_scratch() floats.
-/// Without a pool, `norm_gradient` may alias the arriving gradient.
+/// [step, batch, y, x, channel] and adds it, as it is stored, to the sums. The gradient that is
+/// carried from step to step stays in fp32. `scratch` holds backward_scratch() floats. Without a
+/// pool, `norm_gradient` may alias the arriving gradient.
 using SpikingBackward = void(const NeuronShape& shape, const Dynamics& dynamics,
                              const Affine& affine, const Currents& currents,
                              const SpikeGradient& arriving, const PixelBlock& block, float* scratch,
-                             float* norm_gradient, const GradientSums& sums);
+                             GradientPlace norm_gradient, const GradientSums& sums);
 
 /// Space for the membranes of every step of a block, their traces if the surrogate has them, and
 /// the gradient carried from step to step.
@@ -139,11 +141,11 @@ struct NormGradientRows {
   const float* offset = nullptr;  // [step, row, channel]
 };
 
-/// Turns ∂L/∂y into ∂L/∂x in place. For a constant current, the sum over steps is written to the
-/// first step.
+/// Turns ∂L/∂y into ∂L/∂x in place. For a constant current, the sum of ∂L/∂x over the steps is
+/// added to `step_sum` [batch, y, x, channel] instead.
 using NormBackward = void(const NeuronShape& shape, const Affine& affine,
                           const NormGradientRows& rows, const Currents& currents,
-                          const PixelBlock& block, float* gradient);
+                          const PixelBlock& block, GradientPlace gradient, float* step_sum);
 
 /// Some neighbouring pixels of one image at one step. The normalised current of a branch is added
 /// there to that of the branches before it.
@@ -165,7 +167,7 @@ using AddNormalised = void(const NormalisedRow& row);
 /// Adds Σ ∂L/∂y and Σ ∂L/∂y · x̂ of a block to the sums, as SpikingBackward does. Used for stages
 /// with several branches.
 using AddGradientSums = void(const NeuronShape& shape, const Affine& affine,
-                             const Currents& currents, const float* gradient,
+                             const Currents& currents, GradientView gradient,
                              const PixelBlock& block, const GradientSums& sums);
 
 }  // namespace bntt::kernels

@@ -175,10 +175,11 @@ void SpikingStepSimd(const Dynamics& dynamics, const NeuronRow& row) {
   kVariants[static_cast<int>(CarryOf(dynamics))][row.currents.halves != nullptr](dynamics, row);
 }
 
-template <SurrogateKind surrogate, Carry kind, typename Number>
+/// `Number` is the type of the currents, `Gradient` that of the gradients: floats or halves.
+template <SurrogateKind surrogate, Carry kind, typename Number, typename Gradient>
 void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const Affine& affine,
                        const Currents& currents, const SpikeGradient& arriving,
-                       const PixelBlock& block, float* scratch, float* norm_gradient,
+                       const PixelBlock& block, float* scratch, GradientPlace norm_gradient,
                        const GradientSums& sums) {
   const VectorDynamics<kind> vector_dynamics(dynamics);
   const int64_t channels = shape.channels;
@@ -221,16 +222,17 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
   for (int64_t p = 0; p < pixels; ++p) pooled[p] = arriving.pooled_pixel(block.begin + p);
   const Vector pool_scale = hn::Set(Tag(), arriving.pool.scale());
   const int64_t pool_area = arriving.pool.pool_height * arriving.pool.pool_width;
-  const bool in_place = arriving.data == norm_gradient;
+  const bool in_place = arriving.values == norm_gradient.view();
   std::fill_n(carried_gradient, size, 0.0F);
   for (int64_t step = shape.steps - 1; step >= 0; --step) {
     const UnitStepRow row(shape, affine, currents, block, step);
     const auto* current = Stored<Number>(row.current);
     const float* membrane = membranes + step * size;
     const int64_t frame = step * shape.batch + block.image;
-    float* out = norm_gradient + (frame * shape.pixels + block.begin) * channels;
+    Gradient* out =
+        Stored<Gradient>(norm_gradient) + (frame * shape.pixels + block.begin) * channels;
     const int64_t arriving_size = arriving.pool.pooled().size();
-    const float* arriving_frame = arriving.data + frame * arriving_size;
+    const Gradient* arriving_frame = Stored<Gradient>(arriving.values) + frame * arriving_size;
     if (step > 0) {
       prefetch_row(current - (currents.at_step(step) - currents.at_step(step - 1)), size);
       prefetch_row(out - shape.batch * shape.frame(), size);
@@ -255,10 +257,10 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
         const Vector trace = kTraced ? lanes.Load(traces + step * size + i) : hn::Zero(Tag());
         const Vector gradient = vector_dynamics.template MembraneGradient<surrogate>(
             v, spike_gradient, carry_gradient, trace);
-        lanes.Store(gradient, out + i);
+        const Vector stored = lanes.StoreRounded(gradient, out + i);
         lanes.Store(gradient, carried_gradient + i);
-        sum = hn::Add(sum, gradient);
-        sum_unit = hn::Add(sum_unit, hn::Mul(gradient, norm.Unit(lanes.Load(current + i))));
+        sum = hn::Add(sum, stored);
+        sum_unit = hn::Add(sum_unit, hn::Mul(stored, norm.Unit(lanes.Load(current + i))));
       }
       float* row_sum = sums.gradient + step * channels + c;
       float* row_sum_unit = sums.gradient_times_unit + step * channels + c;
@@ -268,37 +270,49 @@ void SpikingBackwardAs(const NeuronShape& shape, const Dynamics& dynamics, const
   }
 }
 
+template <SurrogateKind surrogate, Carry kind>
+SpikingBackward* SpikingBackwardOf(bool half_currents, bool half_gradients) {
+  constexpr SpikingBackward* kVariants[2][2] = {
+      {SpikingBackwardAs<surrogate, kind, float, float>,
+       SpikingBackwardAs<surrogate, kind, float, BFloat16>},
+      {SpikingBackwardAs<surrogate, kind, BFloat16, float>,
+       SpikingBackwardAs<surrogate, kind, BFloat16, BFloat16>}};
+  return kVariants[half_currents][half_gradients];
+}
+
 template <SurrogateKind surrogate>
-SpikingBackward* SpikingBackwardOf(Carry kind, bool halves) {
-  constexpr SpikingBackward* kVariants[3][2] = {
-      {SpikingBackwardAs<surrogate, Carry::hard, float>,
-       SpikingBackwardAs<surrogate, Carry::hard, BFloat16>},
-      {SpikingBackwardAs<surrogate, Carry::reset_then_leak, float>,
-       SpikingBackwardAs<surrogate, Carry::reset_then_leak, BFloat16>},
-      {SpikingBackwardAs<surrogate, Carry::leak_then_reset, float>,
-       SpikingBackwardAs<surrogate, Carry::leak_then_reset, BFloat16>}};
-  return kVariants[static_cast<int>(kind)][halves];
+SpikingBackward* SpikingBackwardOf(Carry kind, bool half_currents, bool half_gradients) {
+  switch (kind) {
+    case Carry::hard:
+      return SpikingBackwardOf<surrogate, Carry::hard>(half_currents, half_gradients);
+    case Carry::reset_then_leak:
+      return SpikingBackwardOf<surrogate, Carry::reset_then_leak>(half_currents, half_gradients);
+    case Carry::leak_then_reset:
+      return SpikingBackwardOf<surrogate, Carry::leak_then_reset>(half_currents, half_gradients);
+  }
+  return nullptr;
 }
 
 void SpikingBackwardSimd(const NeuronShape& shape, const Dynamics& dynamics, const Affine& affine,
                          const Currents& currents, const SpikeGradient& arriving,
-                         const PixelBlock& block, float* scratch, float* norm_gradient,
+                         const PixelBlock& block, float* scratch, GradientPlace norm_gradient,
                          const GradientSums& sums) {
   const Carry kind = CarryOf(dynamics);
   const bool halves = currents.halves != nullptr;
+  const bool half_gradients = norm_gradient.halves != nullptr;
   SpikingBackward* variant = nullptr;
   switch (dynamics.surrogate.kind) {
     case SurrogateKind::triangle:
-      variant = SpikingBackwardOf<SurrogateKind::triangle>(kind, halves);
+      variant = SpikingBackwardOf<SurrogateKind::triangle>(kind, halves, half_gradients);
       break;
     case SurrogateKind::arctan:
-      variant = SpikingBackwardOf<SurrogateKind::arctan>(kind, halves);
+      variant = SpikingBackwardOf<SurrogateKind::arctan>(kind, halves, half_gradients);
       break;
     case SurrogateKind::rectangle:
-      variant = SpikingBackwardOf<SurrogateKind::rectangle>(kind, halves);
+      variant = SpikingBackwardOf<SurrogateKind::rectangle>(kind, halves, half_gradients);
       break;
     case SurrogateKind::stdb:
-      variant = SpikingBackwardOf<SurrogateKind::stdb>(kind, halves);
+      variant = SpikingBackwardOf<SurrogateKind::stdb>(kind, halves, half_gradients);
       break;
     // Uses the C library's exponential: no vector form gives the same bits.
     case SurrogateKind::sigmoid:
@@ -308,18 +322,20 @@ void SpikingBackwardSimd(const NeuronShape& shape, const Dynamics& dynamics, con
   variant(shape, dynamics, affine, currents, arriving, block, scratch, norm_gradient, sums);
 }
 
-template <typename Number>
+template <typename Number, typename Gradient>
 void NormBackwardAs(const NeuronShape& shape, const Affine& affine, const NormGradientRows& rows,
-                    const Currents& currents, const PixelBlock& block, float* gradient) {
+                    const Currents& currents, const PixelBlock& block, GradientPlace gradient,
+                    float* step_sum) {
   const int64_t channels = shape.channels;
   const int64_t size = (block.end - block.begin) * channels;
   const bool constant = currents.step_stride == 0;
-  float* block_gradient = gradient + block.image * shape.frame() + block.begin * channels;
+  const int64_t first = block.image * shape.frame() + block.begin * channels;
+  float* block_sum = constant ? step_sum + first : nullptr;
   for (int64_t step = 0; step < shape.steps; ++step) {
     const UnitStepRow row(shape, affine, currents, block, step);
     const auto* current = Stored<Number>(row.current);
     const int64_t r = affine.row(step, block.image) * channels;
-    float* at_step = block_gradient + step * shape.batch * shape.frame();
+    Gradient* at_step = Stored<Gradient>(gradient) + first + step * shape.batch * shape.frame();
     if (step + 1 < shape.steps) {
       prefetch_row(current + (currents.at_step(step + 1) - currents.at_step(step)), size);
       prefetch_row(at_step + shape.batch * shape.frame(), size);
@@ -334,10 +350,10 @@ void NormBackwardAs(const NeuronShape& shape, const Affine& affine, const NormGr
         const Vector unit = norm.Unit(lanes.Load(current + i));
         const Vector scaled = hn::Mul(scale, lanes.Load(at_step + i));
         const Vector x_gradient = hn::Sub(hn::Sub(scaled, hn::Mul(slope, unit)), offset);
-        if (constant && step > 0) {
-          lanes.Store(hn::Add(lanes.Load(block_gradient + i), x_gradient), block_gradient + i);
+        if (constant) {
+          lanes.Store(hn::Add(lanes.Load(block_sum + i), x_gradient), block_sum + i);
         } else {
-          lanes.Store(x_gradient, at_step + i);
+          lanes.StoreRounded(x_gradient, at_step + i);
         }
       }
     }
@@ -345,10 +361,13 @@ void NormBackwardAs(const NeuronShape& shape, const Affine& affine, const NormGr
 }
 
 void NormBackwardSimd(const NeuronShape& shape, const Affine& affine, const NormGradientRows& rows,
-                      const Currents& currents, const PixelBlock& block, float* gradient) {
-  NormBackward* variant =
-      currents.halves == nullptr ? NormBackwardAs<float> : NormBackwardAs<BFloat16>;
-  variant(shape, affine, rows, currents, block, gradient);
+                      const Currents& currents, const PixelBlock& block, GradientPlace gradient,
+                      float* step_sum) {
+  constexpr NormBackward* kVariants[2][2] = {
+      {NormBackwardAs<float, float>, NormBackwardAs<float, BFloat16>},
+      {NormBackwardAs<BFloat16, float>, NormBackwardAs<BFloat16, BFloat16>}};
+  kVariants[currents.halves != nullptr][gradient.halves != nullptr](shape, affine, rows, currents,
+                                                                    block, gradient, step_sum);
 }
 
 template <typename Number>
@@ -373,16 +392,17 @@ void AddNormalisedSimd(const NormalisedRow& row) {
   variant(row);
 }
 
-template <typename Number>
+template <typename Number, typename Gradient>
 void GradientSumsAs(const NeuronShape& shape, const Affine& affine, const Currents& currents,
-                    const float* gradient, const PixelBlock& block, const GradientSums& sums) {
+                    GradientView gradient, const PixelBlock& block, const GradientSums& sums) {
   const int64_t channels = shape.channels;
   const int64_t size = (block.end - block.begin) * channels;
   for (int64_t step = 0; step < shape.steps; ++step) {
     const UnitStepRow row(shape, affine, currents, block, step);
     const auto* current = Stored<Number>(row.current);
-    const float* of_step =
-        gradient + ((step * shape.batch + block.image) * shape.pixels + block.begin) * channels;
+    const Gradient* of_step =
+        Stored<Gradient>(gradient) +
+        ((step * shape.batch + block.image) * shape.pixels + block.begin) * channels;
     if (step + 1 < shape.steps) {
       prefetch_row(current + (currents.at_step(step + 1) - currents.at_step(step)), size);
       prefetch_row(of_step + shape.batch * shape.frame(), size);
@@ -406,10 +426,12 @@ void GradientSumsAs(const NeuronShape& shape, const Affine& affine, const Curren
 }
 
 void GradientSumsSimd(const NeuronShape& shape, const Affine& affine, const Currents& currents,
-                      const float* gradient, const PixelBlock& block, const GradientSums& sums) {
-  AddGradientSums* variant =
-      currents.halves == nullptr ? GradientSumsAs<float> : GradientSumsAs<BFloat16>;
-  variant(shape, affine, currents, gradient, block, sums);
+                      GradientView gradient, const PixelBlock& block, const GradientSums& sums) {
+  constexpr AddGradientSums* kVariants[2][2] = {
+      {GradientSumsAs<float, float>, GradientSumsAs<float, BFloat16>},
+      {GradientSumsAs<BFloat16, float>, GradientSumsAs<BFloat16, BFloat16>}};
+  kVariants[currents.halves != nullptr][gradient.halves != nullptr](shape, affine, currents,
+                                                                    gradient, block, sums);
 }
 
 void ChannelMomentsSimd(const float* values, int64_t samples, int64_t channels, float* mean,

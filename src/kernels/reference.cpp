@@ -30,7 +30,7 @@ void spiking_step(const Dynamics& dynamics, const NeuronRow& row) {
 
 void spiking_backward(const NeuronShape& shape, const Dynamics& dynamics, const Affine& affine,
                       const Currents& currents, const SpikeGradient& arriving,
-                      const PixelBlock& block, float* scratch, float* norm_gradient,
+                      const PixelBlock& block, float* scratch, GradientPlace norm_gradient,
                       const GradientSums& sums) {
   const int64_t channels = shape.channels;
   const int64_t pixels = block.end - block.begin;
@@ -66,8 +66,8 @@ void spiking_backward(const NeuronShape& shape, const Dynamics& dynamics, const 
     const UnitStepRow row(shape, affine, currents, block, step);
     const float* v = membranes + step * size;
     const int64_t frame = step * shape.batch + block.image;
-    float* out = norm_gradient + (frame * shape.pixels + block.begin) * channels;
-    const float* arriving_frame = arriving.data + frame * arriving.pool.pooled().size();
+    const GradientPlace out = norm_gradient.from((frame * shape.pixels + block.begin) * channels);
+    const GradientView arriving_frame = arriving.values.from(frame * arriving.pool.pooled().size());
     for (int64_t c = 0; c < channels; ++c) {
       float sum = 0.0F;
       float sum_unit = 0.0F;
@@ -75,13 +75,13 @@ void spiking_backward(const NeuronShape& shape, const Dynamics& dynamics, const 
         const int64_t i = p * channels + c;
         const int64_t pooled = arriving.pooled_pixel(block.begin + p);
         const float spike_gradient =
-            pooled < 0 ? 0.0F : arriving_frame[pooled * channels + c] * pool_scale;
+            pooled < 0 ? 0.0F : arriving_frame.at(pooled * channels + c) * pool_scale;
         const float gradient = dynamics.membrane_gradient(v[i], spike_gradient, carried_gradient[i],
                                                           traced ? traces[step * size + i] : 0.0F);
-        out[i] = gradient;
+        const float stored = out.set(i, gradient);
         carried_gradient[i] = gradient;
-        sum += gradient;
-        sum_unit += gradient * row.unit(p, channels, c);
+        sum += stored;
+        sum_unit += stored * row.unit(p, channels, c);
       }
       sums.gradient[step * channels + c] += sum;
       sums.gradient_times_unit[step * channels + c] += sum_unit;
@@ -90,24 +90,25 @@ void spiking_backward(const NeuronShape& shape, const Dynamics& dynamics, const 
 }
 
 void norm_backward(const NeuronShape& shape, const Affine& affine, const NormGradientRows& rows,
-                   const Currents& currents, const PixelBlock& block, float* gradient) {
+                   const Currents& currents, const PixelBlock& block, GradientPlace gradient,
+                   float* step_sum) {
   const int64_t channels = shape.channels;
   const bool constant = currents.step_stride == 0;
-  float* block_gradient = gradient + block.image * shape.frame() + block.begin * channels;
+  const int64_t first = block.image * shape.frame() + block.begin * channels;
   for (int64_t step = 0; step < shape.steps; ++step) {
     const UnitStepRow row(shape, affine, currents, block, step);
     const int64_t r = affine.row(step, block.image) * channels;
-    float* at_step = block_gradient + step * shape.batch * shape.frame();
+    const GradientPlace at_step = gradient.from(first + step * shape.batch * shape.frame());
     for (int64_t p = 0; p < block.end - block.begin; ++p) {
       for (int64_t c = 0; c < channels; ++c) {
         const int64_t i = p * channels + c;
-        const float x_gradient =
-            (rows.scale[r + c] * at_step[i] - rows.slope[r + c] * row.unit(p, channels, c)) -
-            rows.offset[r + c];
-        if (constant && step > 0) {
-          block_gradient[i] += x_gradient;
+        const float x_gradient = (rows.scale[r + c] * at_step.view().at(i) -
+                                  rows.slope[r + c] * row.unit(p, channels, c)) -
+                                 rows.offset[r + c];
+        if (constant) {
+          step_sum[first + i] += x_gradient;
         } else {
-          at_step[i] = x_gradient;
+          at_step.set(i, x_gradient);
         }
       }
     }
@@ -125,18 +126,19 @@ void add_normalised(const NormalisedRow& row) {
 }
 
 void gradient_sums(const NeuronShape& shape, const Affine& affine, const Currents& currents,
-                   const float* gradient, const PixelBlock& block, const GradientSums& sums) {
+                   GradientView gradient, const PixelBlock& block, const GradientSums& sums) {
   const int64_t channels = shape.channels;
   for (int64_t step = 0; step < shape.steps; ++step) {
     const UnitStepRow row(shape, affine, currents, block, step);
-    const float* of_step =
-        gradient + ((step * shape.batch + block.image) * shape.pixels + block.begin) * channels;
+    const GradientView of_step =
+        gradient.from(((step * shape.batch + block.image) * shape.pixels + block.begin) * channels);
     for (int64_t c = 0; c < channels; ++c) {
       float sum = 0.0F;
       float sum_unit = 0.0F;
       for (int64_t p = 0; p < block.end - block.begin; ++p) {
-        sum += of_step[p * channels + c];
-        sum_unit += of_step[p * channels + c] * row.unit(p, channels, c);
+        const float at = of_step.at(p * channels + c);
+        sum += at;
+        sum_unit += at * row.unit(p, channels, c);
       }
       sums.gradient[step * channels + c] += sum;
       sums.gradient_times_unit[step * channels + c] += sum_unit;

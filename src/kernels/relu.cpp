@@ -30,7 +30,7 @@ void relu_backward(const NeuronShape& shape, const Affine& affine, const Current
     float* out = norm_gradient +
                  ((step * shape.batch + block.image) * shape.pixels + block.begin) * channels;
     const float* arriving_frame =
-        arriving.data + (step * shape.batch + block.image) * arriving.pool.pooled().size();
+        arriving.values.floats + (step * shape.batch + block.image) * arriving.pool.pooled().size();
     for (int64_t p = 0; p < block.end - block.begin; ++p) {
       const int64_t pooled = arriving.pooled_pixel(block.begin + p);
       const float* from_above = arriving_frame + pooled * channels;

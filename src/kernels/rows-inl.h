@@ -34,13 +34,29 @@ struct UnitRow {
   Vector Unit(Vector x) const { return hn::Mul(hn::Sub(x, mean), inverse_deviation); }
 };
 
-/// The currents as they are stored: floats, or the upper halves of floats.
+/// Currents and gradients as they are stored: floats, or the upper halves of floats.
 template <typename Number>
 const Number* Stored(const Currents& currents) {
   if constexpr (sizeof(Number) == sizeof(float)) {
     return currents.data + currents.first;
   } else {
     return currents.halves + currents.first;
+  }
+}
+template <typename Number>
+const Number* Stored(const GradientView& gradient) {
+  if constexpr (sizeof(Number) == sizeof(float)) {
+    return gradient.floats;
+  } else {
+    return gradient.halves;
+  }
+}
+template <typename Number>
+Number* Stored(const GradientPlace& gradient) {
+  if constexpr (sizeof(Number) == sizeof(float)) {
+    return gradient.floats;
+  } else {
+    return gradient.halves;
   }
 }
 

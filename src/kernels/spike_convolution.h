@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "bntt/signal.h"
+#include "kernels/gradient_view.h"
 #include "kernels/unpack.h"
 
 namespace bntt::kernels {
@@ -92,7 +93,7 @@ GradientBorder gradient_border(const SpikeConvolution& convolution);
 
 /// Copies one block of channels of a gradient [frame, y, x, out] and writes the border around it.
 void copy_bordered(const SpikeConvolution& convolution, int64_t frames, int64_t block,
-                   const float* gradient, float* bordered);
+                   GradientView gradient, float* bordered);
 
 /// Lists the spikes of every channel by the classes of their row and column: [channel, class of y,
 /// class of x], each list over all frames in order. An entry is the index, in bordered gradients,

@@ -97,7 +97,7 @@ GradientBorder gradient_border(const SpikeConvolution& convolution) {
 }
 
 void copy_bordered(const SpikeConvolution& convolution, int64_t frames, int64_t block,
-                   const float* gradient, float* bordered) {
+                   GradientView gradient, float* bordered) {
   const MapShape map = convolution.output();
   const GradientBorder border = gradient_border(convolution);
   const int64_t width = convolution.block_channels;
@@ -112,10 +112,9 @@ void copy_bordered(const SpikeConvolution& convolution, int64_t frames, int64_t 
     for (int64_t y = 0; y < map.height; ++y) {
       bordered = std::fill_n(bordered, left, 0.0F);
       for (int64_t x = 0; x < map.width; ++x) {
-        const float* pixel =
-            gradient + ((frame * map.height + y) * map.width + x) * map.channels + first;
-        bordered = std::copy_n(pixel, count, bordered);
-        bordered = std::fill_n(bordered, width - count, 0.0F);
+        const int64_t pixel = (frame * map.height + y) * map.width + x;
+        gradient.from(pixel * map.channels + first).read(count, bordered);
+        bordered = std::fill_n(bordered + count, width - count, 0.0F);
       }
       bordered = std::fill_n(bordered, right, 0.0F);
     }

@@ -22,14 +22,26 @@ using Tag = HWY_FULL(float);
 using Vector = hn::Vec<Tag>;
 using Mask = hn::Mask<Tag>;
 
+/// The upper halves of floats, rounded like rounded_to_bfloat16().
+using HalfTag = hn::Rebind<uint16_t, Tag>;
+HWY_INLINE hn::Vec<HalfTag> RoundedHalves(Vector v) {
+  const hn::Rebind<uint32_t, Tag> word_tag;
+  const auto bits = hn::BitCast(word_tag, v);
+  const auto odd = hn::And(hn::ShiftRight<16>(bits), hn::Set(word_tag, 1));
+  const auto rounded = hn::Add(bits, hn::Add(odd, hn::Set(word_tag, 0x7fff)));
+  const auto quiet = hn::Or(bits, hn::Set(word_tag, 0x10000));
+  const auto nan = hn::RebindMask(word_tag, hn::IsNaN(v));
+  return hn::TruncateTo(HalfTag(), hn::ShiftRight<16>(hn::IfThenElse(nan, quiet, rounded)));
+}
+
+HWY_INLINE Vector Widened(hn::Vec<HalfTag> halves) {
+  const hn::Rebind<uint32_t, Tag> word_tag;
+  return hn::BitCast(Tag(), hn::ShiftLeft<16>(hn::PromoteTo(word_tag, halves)));
+}
+
 HWY_INLINE Vector LoadWhole(const float* from) { return hn::LoadU(Tag(), from); }
 /// Loads the upper halves of floats.
-HWY_INLINE Vector LoadWhole(const uint16_t* from) {
-  const hn::Rebind<uint16_t, Tag> half_tag;
-  const hn::Rebind<uint32_t, Tag> word_tag;
-  const auto words = hn::PromoteTo(word_tag, hn::LoadU(half_tag, from));
-  return hn::BitCast(Tag(), hn::ShiftLeft<16>(words));
-}
+HWY_INLINE Vector LoadWhole(const uint16_t* from) { return Widened(hn::LoadU(HalfTag(), from)); }
 
 /// Masked loads and stores touch no memory that the mask leaves out. NEON's are whole ones with a
 /// choice between old and new lanes.
@@ -87,6 +99,22 @@ class Channels {
     } else {
       hn::BlendedStore(v, mask_, Tag(), to);
     }
+  }
+  /// Stores the vector, rounded to what the memory holds, and returns what it holds.
+  Vector StoreRounded(Vector v, float* to) const {
+    Store(v, to);
+    return v;
+  }
+  Vector StoreRounded(Vector v, uint16_t* to) const {
+    const auto halves = RoundedHalves(v);
+    if (HWY_LIKELY(whole_)) {
+      hn::StoreU(halves, HalfTag(), to);
+    } else {
+      HWY_ALIGN uint16_t lanes[HWY_MAX_BYTES / sizeof(float)];
+      hn::Store(halves, HalfTag(), lanes);
+      std::copy_n(lanes, count_, to);
+    }
+    return Widened(halves);
   }
   SpikeWord Bits(Mask fired) const {
     uint8_t bytes[8] = {};

@@ -7,6 +7,7 @@
 #include "bntt/norm.h"
 #include "kernels/neuron.h"
 #include "layers/synapses/synapse.h"
+#include "model/gradient_buffer.h"
 #include "model/working_steps.h"
 
 namespace bntt {
@@ -78,13 +79,13 @@ class Branch {
   /// Σ ∂L/∂y and Σ ∂L/∂y · x̂ of every row, where the neurons have not added them up: in a stage of
   /// several branches.
   void add_gradient_sums(const kernels::NeuronShape& shape, const BranchTrace& trace,
-                         const Buffer<float>& gradient, RowGradientSums& sums) const;
+                         const GradientBuffer& gradient, RowGradientSums& sums) const;
   /// From ∂L/∂v, which it overwrites, and its sums over rows, computes the gradients of the
   /// branch's numbers and, if wanted, that of its pooled input [stored step, batch, y, x, channel].
-  Buffer<float> backward(const Signal& input, BranchTrace trace, const BranchNumbers& numbers,
-                         const ForwardOptions& options, RowGradientSums sums,
-                         Buffer<float> gradient, const Gradients& gradients,
-                         bool want_input_gradient) const;
+  GradientBuffer backward(const Signal& input, BranchTrace trace, const BranchNumbers& numbers,
+                          const ForwardOptions& options, RowGradientSums sums,
+                          GradientBuffer gradient, const Gradients& gradients,
+                          bool want_input_gradient) const;
 
  private:
   /// What is computed from the currents while they are written.
@@ -111,15 +112,15 @@ class Branch {
   /// Sets the rows of steps that are switched off to 0, in a trace that begins with local step
   /// `first`.
   void silence(int64_t first, NormTrace& trace) const;
-  /// From ∂L/∂y to ∂L/∂x, in place, at the working steps.
-  void norm_backward(const kernels::NeuronShape& shape, const BranchTrace& trace,
-                     const NormGradient& rows, Buffer<float>& gradient) const;
-  void synapse_gradients(const Signal& input, const Buffer<float>& gradient, Arithmetic arithmetic,
+  /// From ∂L/∂y to ∂L/∂x of the stored steps, at the working steps: in place, or, for a constant
+  /// current, the sum over steps.
+  GradientBuffer norm_backward(const kernels::NeuronShape& shape, const BranchTrace& trace,
+                               const NormGradient& rows, GradientBuffer gradient) const;
+  void synapse_gradients(const Signal& input, const GradientBuffer& gradient, Arithmetic arithmetic,
                          const Gradients& gradients, bool weighted) const;
-  Buffer<float> input_gradient(const Signal& input, const float* weights, Arithmetic arithmetic,
-                               Buffer<float> gradient) const;
-  /// The runs of steps whose frames the synapse's backward takes at once: of a constant input the
-  /// first alone, which has the sum over all steps.
+  GradientBuffer input_gradient(const Signal& input, const float* weights, Precision precision,
+                                GradientBuffer gradient) const;
+  /// The runs of stored steps whose frames the synapse's backward takes at once.
   std::vector<StepRun> backward_runs(const Signal& input) const;
   const Buffer<float>* bias(const BranchNumbers& numbers) const;
   /// The units of the currents that this input makes, one for each channel; empty: they are what

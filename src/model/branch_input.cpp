@@ -5,6 +5,7 @@
 #include "base/fail.h"
 #include "base/threads.h"
 #include "kernels/max_pool.h"
+#include "layers/synapses/gradient_chunk.h"
 #include "layers/synapses/synapse.h"
 #include "layers/synapses/unpacked_frames.h"
 
@@ -62,6 +63,22 @@ Signal max_pooled(const BranchPlan& plan, const Signal& source) {
   return pooled;
 }
 
+int64_t frames_of(const ArrivingGradient& gradient) {
+  return gradient.values.size() / gradient.pool.pooled().size();
+}
+
+/// One frame as floats, spread over the windows of its pool.
+void read_frame(const ArrivingGradient& gradient, int64_t frame, float* to) {
+  const int64_t pooled = gradient.pool.pooled().size();
+  const kernels::GradientView values = gradient.values.view().from(frame * pooled);
+  if (gradient.pool.is_identity()) {
+    values.read(pooled, to);
+  } else {
+    kernels::unpool_frame(gradient.pool, gradient_floats(values, pooled, ScratchSlot::gradient),
+                          to);
+  }
+}
+
 }  // namespace
 
 BranchInput::BranchInput(const BranchPlan& plan, const std::vector<const Signal*>& sources)
@@ -70,54 +87,61 @@ BranchInput::BranchInput(const BranchPlan& plan, const std::vector<const Signal*
   if (has_max_pool(plan)) own_ = max_pooled(plan, signal());
 }
 
-ArrivingGradient at_source(const BranchPlan& plan, const Signal& source, Buffer<float> gradient) {
+ArrivingGradient at_source(const BranchPlan& plan, const Signal& source, GradientBuffer gradient) {
   if (!has_max_pool(plan)) return {std::move(gradient), pool_of(plan)};
   const kernels::PooledMap map = max_pool_of(plan);
   const int64_t frames = stored_frames(source);
-  Buffer<float> spread(frames * plan.source.size());
+  GradientBuffer spread(frames * plan.source.size(), gradient.in_halves());
   const auto* dense = std::get_if<DenseTrain>(&source);
   const auto* spikes = std::get_if<SpikeTrain>(&source);
   parallel_for(frames, [&](int64_t f) {
-    const float* from = gradient.data() + f * plan.input.size();
-    float* to = spread.data() + f * plan.source.size();
+    const float* from = gradient_floats(gradient.view().from(f * plan.input.size()),
+                                        plan.input.size(), ScratchSlot::gradient);
+    const GradientChunk to(spread.place().from(f * plan.source.size()), plan.source.size(),
+                           ScratchSlot::result);
     if (dense != nullptr) {
-      kernels::max_unpool_frame(map, dense->values.data() + f * plan.source.size(), from, to);
+      kernels::max_unpool_frame(map, dense->values.data() + f * plan.source.size(), from,
+                                to.floats());
     } else {
       kernels::max_unpool_spikes(map, spikes->frame(0, 0, 0) + f * spikes->words_per_frame(), from,
-                                 to);
+                                 to.floats());
     }
+    to.finish();
   });
   return {std::move(spread), {plan.source}};
 }
 
 Buffer<float> unpooled(ArrivingGradient gradient) {
-  if (gradient.pool.is_identity()) return std::move(gradient.values);
-  const int64_t pooled = gradient.pool.pooled().size();
+  if (gradient.pool.is_identity()) return gradient.values.take_floats();
   const int64_t source = gradient.pool.source.size();
-  const int64_t frames = gradient.values.size() / pooled;
+  const int64_t frames = frames_of(gradient);
   Buffer<float> result(frames * source);
-  parallel_for(frames, [&](int64_t f) {
-    kernels::unpool_frame(gradient.pool, gradient.values.data() + f * pooled,
-                          result.data() + f * source);
-  });
+  parallel_for(frames, [&](int64_t f) { read_frame(gradient, f, result.data() + f * source); });
   return result;
 }
 
+// In the number format of the first of them.
 void add_gradient(ArrivingGradient& sum, ArrivingGradient more) {
   if (sum.empty()) {
     sum = std::move(more);
     return;
   }
-  const MapShape source = sum.pool.source;
-  Buffer<float> total = unpooled(std::move(sum));
-  const Buffer<float> added = unpooled(std::move(more));
-  constexpr int64_t kBlock = 1 << 14;
-  parallel_for((total.size() + kBlock - 1) / kBlock, [&](int64_t block) {
-    for (int64_t i = block * kBlock; i < std::min(total.size(), (block + 1) * kBlock); ++i) {
-      total[i] += added[i];
-    }
+  const int64_t size = sum.pool.source.size();
+  const int64_t frames = frames_of(sum);
+  ArrivingGradient total{.pool = {sum.pool.source}};
+  const bool in_place = sum.pool.is_identity();
+  if (!in_place) total.values = GradientBuffer(frames * size, sum.values.in_halves());
+  const kernels::GradientPlace place = (in_place ? sum : total).values.place();
+  parallel_for(frames, [&](int64_t f) {
+    float* values = thread_scratch(ScratchSlot::result, size);
+    float* added = thread_scratch(ScratchSlot::unpacked, size);
+    read_frame(sum, f, values);
+    read_frame(more, f, added);
+    for (int64_t i = 0; i < size; ++i) values[i] += added[i];
+    place.from(f * size).write(values, size);
   });
-  sum = {std::move(total), {source}};
+  if (in_place) total.values = std::move(sum.values);
+  sum = std::move(total);
 }
 
 }  // namespace bntt

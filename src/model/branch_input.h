@@ -6,6 +6,7 @@
 #include "bntt/network_spec.h"
 #include "bntt/signal.h"
 #include "kernels/unpack.h"
+#include "model/gradient_buffer.h"
 
 namespace bntt {
 
@@ -25,7 +26,7 @@ class BranchInput {
 /// The gradient of a stage's output, [step, batch, y, x, channel] after `pool`: pooled gradients
 /// are spread over their windows only when they are read.
 struct ArrivingGradient {
-  Buffer<float> values;
+  GradientBuffer values;
   kernels::PooledMap pool;
 
   bool empty() const { return values.empty(); }
@@ -33,12 +34,12 @@ struct ArrivingGradient {
 
 /// Turns the gradient of a branch's pooled input into that of its sources; a max pool needs the
 /// source that it pooled.
-ArrivingGradient at_source(const BranchPlan& plan, const Signal& source, Buffer<float> gradient);
+ArrivingGradient at_source(const BranchPlan& plan, const Signal& source, GradientBuffer gradient);
 
 /// Adds the gradient from another reader.
 void add_gradient(ArrivingGradient& sum, ArrivingGradient more);
 
-/// The gradient of every pixel of the map.
+/// The gradient of every pixel of the map, as floats.
 Buffer<float> unpooled(ArrivingGradient gradient);
 
 }  // namespace bntt

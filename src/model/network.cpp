@@ -309,7 +309,7 @@ void Network::backward_from_readout(Trace trace, Buffer<float> current_gradient,
   const auto prepared = prepare();
   ArrivingGradient at_input;
   std::vector<ArrivingGradient> arriving(stages_.size());
-  arriving.back().values = std::move(current_gradient);
+  arriving.back().values = GradientBuffer(std::move(current_gradient));
   const auto output_of = [&](int64_t stage) -> const Signal& {
     return stage == BranchPlan::kInput ? trace.input : trace.stages[stage].handed_on();
   };
@@ -317,8 +317,9 @@ void Network::backward_from_readout(Trace trace, Buffer<float> current_gradient,
   for (std::size_t i = stages_.size(); i-- > 0;) {
     const StagePlan& plan = plans_[i];
     if (const auto& dropout = trace.stages[i].dropped) {
-      arriving[i] = {unpooled(std::move(arriving[i])), {plan.output}};
-      drop_gradient(dropout->kept, plan.neuron.dropout, arriving[i].values);
+      Buffer<float> gradient = unpooled(std::move(arriving[i]));
+      drop_gradient(dropout->kept, plan.neuron.dropout, gradient);
+      arriving[i] = {GradientBuffer(std::move(gradient)), {plan.output}};
     }
     const auto inputs = inputs_of(plan, output_of);
     Stage::Gradients gradients{.neurons = part_of<Parameter>(parameters_, ranges_[i].neurons)};
@@ -329,7 +330,7 @@ void Network::backward_from_readout(Trace trace, Buffer<float> current_gradient,
       gradients.wants_input.push_back(input_gradient != nullptr ||
                                       plan.branches[b].sources.front() != BranchPlan::kInput);
     }
-    std::vector<Buffer<float>> at_inputs =
+    std::vector<GradientBuffer> at_inputs =
         stages_[i]->backward(signals_of(inputs), std::move(trace.stages[i]), numbers(i, *prepared),
                              {trace.mode, precision_}, std::move(arriving[i]), gradients);
     for (std::size_t b = 0; b < plan.branches.size(); ++b) {

@@ -68,10 +68,11 @@ StageTrace Stage::forward(const Inputs& inputs, const StageNumbers& numbers,
   return trace;
 }
 
-std::vector<Buffer<float>> Stage::backward(const Inputs& inputs, StageTrace trace,
-                                           const StageNumbers& numbers,
-                                           const ForwardOptions& options, ArrivingGradient arriving,
-                                           const Gradients& gradients) const {
+std::vector<GradientBuffer> Stage::backward(const Inputs& inputs, StageTrace trace,
+                                            const StageNumbers& numbers,
+                                            const ForwardOptions& options,
+                                            ArrivingGradient arriving,
+                                            const Gradients& gradients) const {
   const kernels::NeuronShape shape = branches_.front().shape_of(*inputs.front());
   for (std::size_t b = 0; b < branches_.size(); ++b) {
     branches_[b].restore_currents(*inputs[b], numbers.branches[b], options.precision,
@@ -84,21 +85,25 @@ std::vector<Buffer<float>> Stage::backward(const Inputs& inputs, StageTrace trac
 
   // ∂L/∂v. Without a pool it overwrites the gradient of the spikes in place.
   RowGradientSums sums = zero_sums(branches_.front().row_split(shape));
-  Buffer<float> gradient;
+  GradientBuffer gradient;
   {
     const PhaseTimer timer(plan_.name, StagePhase::neuron_backward);
     const Drive drive = drive_of(shape, branches_, trace.branches);
+    if (!neurons_->takes_half_gradients()) {
+      arriving.values = GradientBuffer(arriving.values.take_floats());
+    }
     const bool in_place = arriving.pool.is_identity();
     gradient = in_place ? std::move(arriving.values)
-                        : Buffer<float>(shape.steps * shape.batch * shape.frame());
-    const kernels::SpikeGradient at_spikes{in_place ? gradient.data() : arriving.values.data(),
+                        : GradientBuffer(shape.steps * shape.batch * shape.frame(),
+                                         arriving.values.in_halves());
+    const kernels::SpikeGradient at_spikes{(in_place ? gradient : arriving.values).view(),
                                            arriving.pool};
-    neurons_->backward(drive.input(), at_spikes, gradients.neurons, gradient.data(), sums);
-    arriving.values = Buffer<float>();
+    neurons_->backward(drive.input(), at_spikes, gradients.neurons, gradient.place(), sums);
+    arriving.values = GradientBuffer();
   }
 
-  std::vector<Buffer<float>> at_inputs;
-  const auto continue_in = [&](std::size_t b, RowGradientSums rows, Buffer<float> at_branch) {
+  std::vector<GradientBuffer> at_inputs;
+  const auto continue_in = [&](std::size_t b, RowGradientSums rows, GradientBuffer at_branch) {
     at_inputs.push_back(branches_[b].backward(
         *inputs[b], std::move(trace.branches[b]), numbers.branches[b], options, std::move(rows),
         std::move(at_branch), gradients.branches[b], gradients.wants_input[b]));

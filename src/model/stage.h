@@ -40,9 +40,9 @@ class Stage {
   };
   /// Computes the gradients of the stage's numbers from that of its outputs; returns those of the
   /// pooled inputs of its branches where wanted.
-  std::vector<Buffer<float>> backward(const Inputs& inputs, StageTrace trace,
-                                      const StageNumbers& numbers, const ForwardOptions& options,
-                                      ArrivingGradient arriving, const Gradients& gradients) const;
+  std::vector<GradientBuffer> backward(const Inputs& inputs, StageTrace trace,
+                                       const StageNumbers& numbers, const ForwardOptions& options,
+                                       ArrivingGradient arriving, const Gradients& gradients) const;
 
   struct AdvanceOptions {
     const std::vector<bool>* active = nullptr;  // [step of the run]; null: synapses always active

@@ -20,7 +20,8 @@ struct NeuronCase {
   Dynamics dynamics = dynamics_of({.leak = 1.0F}, Propagation::instant);
   bool rows_per_image = false;
   bool constant_current = false;
-  bool halves = false;
+  bool halves = false;  // of currents
+  bool half_gradients = false;
   int64_t block_pixels = PixelBlock::kMaxPixels;
 };
 
@@ -34,7 +35,7 @@ std::ostream& operator<<(std::ostream& out, const NeuronCase& c) {
              << static_cast<int>(c.dynamics.surrogate.kind) << " of width "
              << c.dynamics.surrogate.width << (c.rows_per_image ? ", rows per image" : "")
              << (c.constant_current ? ", constant" : "") << (c.halves ? ", halves" : "")
-             << ", blocks of " << c.block_pixels;
+             << (c.half_gradients ? ", half gradients" : "") << ", blocks of " << c.block_pixels;
 }
 
 NeuronCase neuron_case(MapShape map, int64_t batch, int64_t steps) {
@@ -111,6 +112,38 @@ struct Inputs {
   Currents floats;  // the same numbers
 };
 
+/// Gradients in the number format of a case.
+class GuardedGradient {
+ public:
+  GuardedGradient(const NeuronCase& c, const std::vector<float>& values)
+      : halves_(c.half_gradients), of_floats_(values), of_halves_(rounded(values)) {}
+
+  GradientPlace place() {
+    return halves_ ? GradientPlace{nullptr, of_halves_.data()} : GradientPlace{of_floats_.data()};
+  }
+  GradientView view() { return place().view(); }
+  float at(int64_t i) const {
+    return halves_ ? widened(of_halves_.data()[i]) : of_floats_.data()[i];
+  }
+  int64_t size() const { return of_floats_.size(); }
+  bool same_bits(const GuardedGradient& other) const {
+    return halves_ ? of_halves_.same_bits(other.of_halves_)
+                   : of_floats_.same_bits(other.of_floats_);
+  }
+  bool guards_intact() const { return of_floats_.guards_intact() && of_halves_.guards_intact(); }
+
+ private:
+  static std::vector<BFloat16> rounded(const std::vector<float>& values) {
+    std::vector<BFloat16> halves;
+    for (const float value : values) halves.push_back(rounded_to_bfloat16(value));
+    return halves;
+  }
+
+  bool halves_;
+  Guarded<float> of_floats_;
+  Guarded<BFloat16> of_halves_;
+};
+
 template <typename Work>
 void for_each_block(const NeuronCase& c, const Work& work) {
   for (int64_t image = 0; image < c.shape.batch; ++image) {
@@ -123,19 +156,24 @@ void for_each_block(const NeuronCase& c, const Work& work) {
 struct Outputs {
   Guarded<float> carry;
   Guarded<SpikeWord> spikes;
-  Guarded<float> norm_gradient, in_place, sum, sum_unit, current_gradient, scratch;
+  GuardedGradient norm_gradient, in_place, current_gradient;
+  Guarded<float> sum, sum_unit, branch_sum, branch_sum_unit, step_sum, scratch;
   Guarded<float> lee_gradient, lee_in_place, lee_sum, lee_sum_unit, lee_scratch_space;
 
   explicit Outputs(const NeuronCase& c, const Inputs& in)
       : carry(in.carry),
         spikes(c.shape.steps * c.shape.batch * c.shape.pixels * c.shape.words_per_pixel()),
-        norm_gradient(c.shape.steps * c.shape.batch * c.shape.frame(), -3.0F),
-        in_place(in.arriving),
+        norm_gradient(c,
+                      std::vector<float>(c.shape.steps * c.shape.batch * c.shape.frame(), -3.0F)),
+        in_place(c, in.arriving),
+        current_gradient(c, Numbers(8).vector(norm_gradient.size())),
         sum(c.shape.steps * c.shape.channels, 0.5F),
         sum_unit(c.shape.steps * c.shape.channels, 0.25F),
-        current_gradient(Numbers(8).vector(norm_gradient.size())),
+        branch_sum(sum),
+        branch_sum_unit(sum_unit),
+        step_sum(c.shape.batch * c.shape.frame(), 0.125F),
         scratch(backward_scratch(c.shape, c.dynamics, std::min(c.block_pixels, c.shape.pixels))),
-        lee_gradient(norm_gradient),
+        lee_gradient(norm_gradient.size(), -3.0F),
         lee_in_place(in.arriving),
         lee_sum(sum),
         lee_sum_unit(sum_unit),
@@ -146,30 +184,33 @@ void run_lee(const KernelSet& set, const NeuronCase& c, const Inputs& in, const 
              const PixelBlock& block, Outputs& out) {
   const LeeRule rule{.log_leak = std::log(c.dynamics.leak), .height = 1.0F / c.dynamics.threshold};
   const GradientSums sums{out.lee_sum.data(), out.lee_sum_unit.data()};
-  set.lee_backward(c.shape, c.dynamics, rule, in.affine, currents, {in.arriving.data(), in.pool},
+  set.lee_backward(c.shape, c.dynamics, rule, in.affine, currents, {{in.arriving.data()}, in.pool},
                    block, out.lee_scratch_space.data(), out.lee_gradient.data(), sums);
   if (!in.pool.is_identity()) return;
   set.lee_backward(c.shape, c.dynamics, rule, in.affine, currents,
-                   {out.lee_in_place.data(), in.pool}, block, out.lee_scratch_space.data(),
+                   {{out.lee_in_place.data()}, in.pool}, block, out.lee_scratch_space.data(),
                    out.lee_in_place.data(), sums);
 }
 
 Outputs run(const KernelSet& set, const NeuronCase& c, const Inputs& in, const Currents& currents) {
   Outputs out(c, in);
   const bool pooled = !in.pool.is_identity();
+  GuardedGradient arriving(c, in.arriving);
   for_each_block(c, [&](const PixelBlock& block) {
     spiking_forward(set, c.shape, c.dynamics, in.affine, currents, block, out.carry.data(),
                     out.spikes.data());
     const GradientSums sums{out.sum.data(), out.sum_unit.data()};
-    set.spiking_backward(c.shape, c.dynamics, in.affine, currents, {in.arriving.data(), in.pool},
-                         block, out.scratch.data(), out.norm_gradient.data(), sums);
+    set.spiking_backward(c.shape, c.dynamics, in.affine, currents, {arriving.view(), in.pool},
+                         block, out.scratch.data(), out.norm_gradient.place(), sums);
     if (!pooled) {
-      set.spiking_backward(c.shape, c.dynamics, in.affine, currents, {out.in_place.data(), in.pool},
-                           block, out.scratch.data(), out.in_place.data(), sums);
+      set.spiking_backward(c.shape, c.dynamics, in.affine, currents, {out.in_place.view(), in.pool},
+                           block, out.scratch.data(), out.in_place.place(), sums);
     }
     if (c.dynamics.reset == Reset::hard) run_lee(set, c, in, currents, block, out);
+    set.gradient_sums(c.shape, in.affine, currents, out.current_gradient.view(), block,
+                      {out.branch_sum.data(), out.branch_sum_unit.data()});
     set.norm_backward(c.shape, in.affine, {in.scale.data(), in.slope.data(), in.offset.data()},
-                      currents, block, out.current_gradient.data());
+                      currents, block, out.current_gradient.place(), out.step_sum.data());
   });
   if (!pooled) {
     EXPECT_TRUE(out.in_place.same_bits(out.norm_gradient)) << set.name << " in place: " << c;
@@ -189,7 +230,10 @@ void expect_reference_bits(const KernelSet& set, const KernelSet& reference, con
   EXPECT_TRUE(ours.norm_gradient.same_bits(expected.norm_gradient)) << c;
   EXPECT_TRUE(ours.sum.same_bits(expected.sum)) << c;
   EXPECT_TRUE(ours.sum_unit.same_bits(expected.sum_unit)) << c;
+  EXPECT_TRUE(ours.branch_sum.same_bits(expected.branch_sum)) << c;
+  EXPECT_TRUE(ours.branch_sum_unit.same_bits(expected.branch_sum_unit)) << c;
   EXPECT_TRUE(ours.current_gradient.same_bits(expected.current_gradient)) << c;
+  EXPECT_TRUE(ours.step_sum.same_bits(expected.step_sum)) << c;
   EXPECT_TRUE(ours.lee_gradient.same_bits(expected.lee_gradient)) << c;
   EXPECT_TRUE(ours.lee_sum.same_bits(expected.lee_sum)) << c;
   EXPECT_TRUE(ours.lee_sum_unit.same_bits(expected.lee_sum_unit)) << c;
@@ -200,7 +244,9 @@ void expect_reference_bits(const KernelSet& set, const KernelSet& reference, con
   EXPECT_TRUE(ours.carry.guards_intact() && ours.spikes.guards_intact() &&
               ours.norm_gradient.guards_intact() && ours.in_place.guards_intact() &&
               ours.sum.guards_intact() && ours.sum_unit.guards_intact() &&
-              ours.current_gradient.guards_intact() && ours.scratch.guards_intact())
+              ours.branch_sum.guards_intact() && ours.branch_sum_unit.guards_intact() &&
+              ours.step_sum.guards_intact() && ours.current_gradient.guards_intact() &&
+              ours.scratch.guards_intact())
       << "written past the end: " << c;
 }
 
@@ -224,6 +270,7 @@ TEST_P(NeuronsOfEverySet, GiveTheReferencesBitsForEveryShape) {
             c.rows_per_image = (turn & 1) != 0;
             c.constant_current = (turn & 2) != 0;
             c.halves = (turn & 4) != 0;
+            c.half_gradients = (turn & 8) != 0;
             c.block_pixels = 1 + turn % 5 * 2;
             expect_reference_bits(set(), reference_, c);
           }
@@ -238,7 +285,7 @@ TEST_P(NeuronsOfEverySet, GiveTheReferencesBitsForEveryOption) {
     for (const Dynamics& dynamics : every_dynamics()) {
       for (const auto& [pool_height, pool_width] :
            {std::pair{1, 1}, std::pair{2, 2}, std::pair{3, 3}, std::pair{1, 2}}) {
-        for (int flags = 0; flags < 8; ++flags) {
+        for (int flags = 0; flags < 16; ++flags) {
           NeuronCase c = neuron_case({channels, 3, 4}, 3, 5);
           c.dynamics = dynamics;
           c.pool_height = pool_height;
@@ -246,6 +293,7 @@ TEST_P(NeuronsOfEverySet, GiveTheReferencesBitsForEveryOption) {
           c.rows_per_image = (flags & 1) != 0;
           c.constant_current = (flags & 2) != 0;
           c.halves = (flags & 4) != 0;
+          c.half_gradients = (flags & 8) != 0;
           c.block_pixels = 5;
           expect_reference_bits(set(), reference_, c);
         }
@@ -293,6 +341,36 @@ TEST_P(NeuronsOfEverySet, TakeSomeChannelsAndLeaveTheOthersBits) {
         EXPECT_EQ(spikes.data()[i], 0x5a) << channels;
       }
       EXPECT_TRUE(carry.guards_intact() && spikes.guards_intact()) << channels;
+    }
+  }
+}
+
+// Gradients in bf16 are those in fp32, rounded where they are stored: what is carried through time
+// is not rounded.
+TEST_P(NeuronsOfEverySet, RoundGradientsOnlyWhereTheyAreStored) {
+  for (const bool constant : {false, true}) {
+    NeuronCase c = neuron_case({21, 3, 4}, 2, 6);
+    c.constant_current = constant;
+    Inputs in(c);
+    for (float& value : in.arriving) value = widened(rounded_to_bfloat16(value));
+    const Outputs floats = run(set(), c, in, in.currents);
+    c.half_gradients = true;
+    const Outputs halves = run(set(), c, in, in.currents);
+    for (int64_t i = 0; i < halves.norm_gradient.size(); ++i) {
+      ASSERT_EQ(halves.norm_gradient.at(i),
+                widened(rounded_to_bfloat16(floats.norm_gradient.at(i))))
+          << i;
+    }
+    if (constant) continue;
+    Outputs before(c, in);
+    const float* scale = in.scale.data();
+    const auto step_size = c.shape.batch * c.shape.frame();
+    for (int64_t i = 0; i < halves.current_gradient.size(); ++i) {
+      const int64_t row = i / step_size * c.shape.channels + i % c.shape.channels;
+      const float unit = (in.current[i] - in.mean[row]) * in.inverse_deviation[row];
+      const float expected =
+          (scale[row] * before.current_gradient.at(i) - in.slope[row] * unit) - in.offset[row];
+      ASSERT_EQ(halves.current_gradient.at(i), widened(rounded_to_bfloat16(expected))) << i;
     }
   }
 }
@@ -362,8 +440,8 @@ TEST_P(NeuronsOfEverySet, BackwardFiresWhereForwardDid) {
     std::vector<float> gradient(2 * kChannels, 0.0F);
     std::vector<float> scratch(static_cast<std::size_t>(backward_scratch(shape, dynamics, 1)));
     set().spiking_backward(shape, dynamics, affine, {ones.data(), kChannels},
-                           {ones.data(), {{kChannels, 1, 1}}}, {0, 0, 1}, scratch.data(),
-                           gradient.data(), {sum.data(), sum_unit.data()});
+                           {{ones.data()}, {{kChannels, 1, 1}}}, {0, 0, 1}, scratch.data(),
+                           {gradient.data()}, {sum.data(), sum_unit.data()});
     // The membranes are 1 and 1, or without a spike 1 and 3/2, where the rectangle is over.
     const float last = fire == Fire::ge ? 0.25F : 0.0F;
     for (int64_t c = 0; c < kChannels; ++c) {

@@ -152,7 +152,7 @@ struct Inputs {
     for (int64_t block = 0; block < convolution.blocks(); ++block) {
       Guarded<float> bordered(
           kFrames * gradient_border(convolution).pixels() * convolution.block_channels, 99.0F);
-      copy_bordered(convolution, kFrames, block, gradient.data(), bordered.data());
+      copy_bordered(convolution, kFrames, block, {gradient.data()}, bordered.data());
       EXPECT_TRUE(bordered.guards_intact());
       set.spike_conv_weight_gradient(convolution, plane, {starts.data(), entries.data()},
                                      bordered.data(),

@@ -54,7 +54,7 @@ Made run(const NeuronSpec& spec, int64_t channels, const std::vector<float>& cur
                        Buffer<float>::zeros(steps * channels),
                        Buffer<float>::zeros(steps * channels)};
   Made made{.outputs = values_of(output), .gradient = std::vector<float>(currents.size())};
-  neurons->backward(input, {arriving.data(), {.source = map}}, parameters, made.gradient.data(),
+  neurons->backward(input, {{arriving.data()}, {.source = map}}, parameters, {made.gradient.data()},
                     sums);
   for (int64_t i = 0; i < steps * channels; ++i) {
     EXPECT_EQ(sums.gradient[i], made.gradient[i]);

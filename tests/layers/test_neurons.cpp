@@ -97,8 +97,8 @@ TEST(Neurons, PlifsGradientIsTheFiniteDifference) {
                        Buffer<float>::zeros(kSteps * kChannels)};
   Buffer<float> gradient(kSteps * kChannels);
   neurons->backward(driven.input(*neurons, parameters),
-                    {arriving.data(), {.source = {kChannels, 1, 1}}}, parameters, gradient.data(),
-                    sums);
+                    {{arriving.data()}, {.source = {kChannels, 1, 1}}}, parameters,
+                    {gradient.data()}, sums);
   const double a = parameters[0].value[0];
   EXPECT_NEAR(parameters[0].gradient[0], (loss(a + 1e-4) - loss(a - 1e-4)) / 2e-4, 1e-4);
 }

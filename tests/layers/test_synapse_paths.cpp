@@ -116,7 +116,7 @@ Results run(const BranchPlan& plan, const Signal& input, const BreakEven& break_
   EXPECT_THAT(heard_of, ::testing::Each(1)) << "each frame once, when it is complete";
   const Buffer<float> gradient = numbers(results.current.size(), 2);
   if (plan.weights > 0) {
-    synapse.weight_gradient(input, gradient.data(), results.weight_gradient.data());
+    synapse.weight_gradient(input, {gradient.data()}, results.weight_gradient.data());
   }
   return results;
 }
@@ -203,12 +203,12 @@ TEST_P(SynapsePaths, EveryWayAgreesWithTheReference) {
     };
     const auto weight_gradient = [&](const SynapseWay& way) {
       Buffer<float> result(plan.weights);
-      way.weight_gradient(input, gradient.data(), result.data());
+      way.weight_gradient(input, {gradient.data()}, result.data());
       return result;
     };
     const auto input_gradient = [&](const SynapseWay& way) {
       Buffer<float> result(12 * plan.input.size());
-      way.input_gradient(gradient.data(), weights.data(), 12, result.data());
+      way.input_gradient({gradient.data()}, weights.data(), 12, {result.data()});
       return result;
     };
     for (const auto& way : synapse.ways()) {
@@ -223,6 +223,46 @@ TEST_P(SynapsePaths, EveryWayAgreesWithTheReference) {
       }
       if (way->does(SynapseOperation::input_gradient, {})) {
         EXPECT_LT(relative_error(input_gradient(*way), input_gradient(reference)), tolerance);
+      }
+    }
+  }
+}
+
+Buffer<kernels::BFloat16> rounded(const Buffer<float>& values) {
+  Buffer<kernels::BFloat16> halves(values.size());
+  kernels::GradientPlace{nullptr, halves.data()}.write(values.data(), values.size());
+  return halves;
+}
+
+// Gradients in bf16 are read as the floats that they are, and rounded only where they are written.
+TEST_P(SynapsePaths, EveryWayTakesAndGivesGradientsInBf16) {
+  constexpr int64_t kFrames = 13;
+  const BranchPlan& plan = GetParam();
+  const Synapse synapse(plan);
+  const Buffer<float> weights = numbers(plan.weights, 1);
+  const SpikeTrain spikes = spikes_of_rising_density(plan.source, kFrames);
+  Buffer<float> floats = numbers(kFrames * plan.output.size(), 2);
+  const Buffer<kernels::BFloat16> halves = rounded(floats);
+  kernels::GradientView{nullptr, halves.data()}.read(floats.size(), floats.data());
+  for (const Signal& input : {Signal(spikes), Signal(as_dense(spikes))}) {
+    for (const auto& way : synapse.ways()) {
+      SCOPED_TRACE(way->name());
+      if (way->does(SynapseOperation::weight_gradient, InputKind::of(input))) {
+        Buffer<float> of_floats(plan.weights);
+        Buffer<float> of_halves(plan.weights);
+        way->weight_gradient(input, {floats.data()}, of_floats.data());
+        way->weight_gradient(input, {nullptr, halves.data()}, of_halves.data());
+        EXPECT_TRUE(std::ranges::equal(of_halves, of_floats));
+      }
+      if (way->does(SynapseOperation::input_gradient, {})) {
+        Buffer<float> as_floats(kFrames * plan.input.size());
+        Buffer<kernels::BFloat16> as_halves(as_floats.size());
+        way->input_gradient({floats.data()}, weights.data(), kFrames, {as_floats.data()});
+        way->input_gradient({nullptr, halves.data()}, weights.data(), kFrames,
+                            {nullptr, as_halves.data()});
+        EXPECT_TRUE(std::ranges::equal(as_halves, rounded(as_floats)));
+        way->input_gradient({floats.data()}, weights.data(), kFrames, {nullptr, as_halves.data()});
+        EXPECT_TRUE(std::ranges::equal(as_halves, rounded(as_floats))) << "from floats";
       }
     }
   }
@@ -389,9 +429,18 @@ TEST(InputGradients, MayOverwriteTheCurrentsGradient) {
     for (const Arithmetic arithmetic : {Arithmetic::fp32, Arithmetic::bf16}) {
       Buffer<float> gradient = numbers(kFrames * plan.output.size(), 2);
       Buffer<float> apart(gradient.size());
-      synapse.input_gradient(gradient.data(), weights.data(), kFrames, apart.data(), arithmetic);
-      synapse.input_gradient(gradient.data(), weights.data(), kFrames, gradient.data(), arithmetic);
+      Buffer<kernels::BFloat16> halves = rounded(gradient);
+      Buffer<kernels::BFloat16> halves_apart(gradient.size());
+      const auto input_gradient = [&](const kernels::GradientPlace& from,
+                                      const kernels::GradientPlace& to) {
+        synapse.input_gradient(from.view(), weights.data(), kFrames, to, arithmetic);
+      };
+      input_gradient({gradient.data()}, {apart.data()});
+      input_gradient({gradient.data()}, {gradient.data()});
       EXPECT_TRUE(std::ranges::equal(gradient, apart));
+      input_gradient({nullptr, halves.data()}, {nullptr, halves_apart.data()});
+      input_gradient({nullptr, halves.data()}, {nullptr, halves.data()});
+      EXPECT_TRUE(std::ranges::equal(halves, halves_apart));
     }
   }
 }

@@ -71,8 +71,8 @@ void expect_same_as_numbers(const BranchPlan& plan) {
   for (int64_t i = 0; i < outputs; ++i) gradient[i] = drawn(i, 2);
   Buffer<float> planes_gradient(plan.weights);
   Buffer<float> values_gradient(plan.weights);
-  synapse.weight_gradient(input.planes, gradient.data(), planes_gradient.data());
-  synapse.weight_gradient(input.values, gradient.data(), values_gradient.data());
+  synapse.weight_gradient(input.planes, {gradient.data()}, planes_gradient.data());
+  synapse.weight_gradient(input.values, {gradient.data()}, values_gradient.data());
   expect_near(planes_gradient, values_gradient);
 }
 

@@ -41,7 +41,7 @@ Signal Accumulator::forward(const NeuronInput& input, std::span<const Parameter>
 }
 
 void Accumulator::backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
-                           std::span<Parameter> /*parameters*/, float* gradient,
+                           std::span<Parameter> /*parameters*/, kernels::GradientPlace gradient,
                            RowGradientSums& sums) const {
   const auto& [shape, affine, currents] = input;
   const int64_t classes = shape.channels;
@@ -50,8 +50,8 @@ void Accumulator::backward(const NeuronInput& input, const kernels::SpikeGradien
       const int64_t row = sums.at(step, image / sums.split.images_per_row);
       for (int64_t k = 0; k < classes; ++k) {
         const int64_t at = (step * shape.batch + image) * classes + k;
-        const float of_output = arriving.data[at];
-        gradient[at] = of_output;
+        const float of_output = arriving.values.floats[at];
+        gradient.floats[at] = of_output;
         sums.gradient[row + k] += of_output;
         sums.gradient_times_unit[row + k] +=
             of_output * unit_current(affine, currents, classes, step, image, k);

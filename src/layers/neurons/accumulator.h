@@ -15,7 +15,7 @@ class Accumulator final : public Neurons {
                  float* carry) const override;
   /// `arriving` is ∂L/∂y [step, batch, class], including the gradient through the voltage.
   void backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
-                std::span<Parameter> parameters, float* gradient,
+                std::span<Parameter> parameters, kernels::GradientPlace gradient,
                 RowGradientSums& sums) const override;
 
  private:

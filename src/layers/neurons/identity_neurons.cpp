@@ -34,20 +34,20 @@ Signal IdentityNeurons::forward(const NeuronInput& input, std::span<const Parame
 }
 
 void IdentityNeurons::backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
-                               std::span<Parameter> /*parameters*/, float* gradient,
+                               std::span<Parameter> /*parameters*/, kernels::GradientPlace gradient,
                                RowGradientSums& sums) const {
   const kernels::NeuronShape& shape = input.shape;
-  if (arriving.data != gradient) {
+  if (arriving.values.floats != gradient.floats) {
     const int64_t pooled = arriving.pool.pooled().size();
     parallel_for(shape.steps * shape.batch, [&](int64_t frame) {
-      kernels::unpool_frame(arriving.pool, arriving.data + frame * pooled,
-                            gradient + frame * shape.frame());
+      kernels::unpool_frame(arriving.pool, arriving.values.floats + frame * pooled,
+                            gradient.floats + frame * shape.frame());
     });
   }
   for_each_row_block(shape, sums,
                      [&](const kernels::PixelBlock& block, const kernels::GradientSums& row_sums) {
                        kernels::kernels().gradient_sums(shape, input.affine, input.currents,
-                                                        gradient, block, row_sums);
+                                                        gradient.view(), block, row_sums);
                      });
 }
 

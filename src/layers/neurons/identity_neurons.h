@@ -13,7 +13,7 @@ class IdentityNeurons final : public Neurons {
   Signal forward(const NeuronInput& input, std::span<const Parameter> parameters,
                  float* carry) const override;
   void backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
-                std::span<Parameter> parameters, float* gradient,
+                std::span<Parameter> parameters, kernels::GradientPlace gradient,
                 RowGradientSums& sums) const override;
 
  private:

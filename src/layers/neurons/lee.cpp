@@ -25,8 +25,9 @@ class Lee final : public SpikingNeurons {
       : SpikingNeurons(with_hard_reset(plan), propagation),
         rule_{static_cast<float>(std::log(static_cast<double>(plan.neuron.leak))), height} {}
 
+  bool takes_half_gradients() const override { return false; }
   void backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
-                std::span<Parameter> parameters, float* gradient,
+                std::span<Parameter> parameters, kernels::GradientPlace gradient,
                 RowGradientSums& sums) const override;
 
  private:
@@ -34,7 +35,7 @@ class Lee final : public SpikingNeurons {
 };
 
 void Lee::backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
-                   std::span<Parameter> /*parameters*/, float* gradient,
+                   std::span<Parameter> /*parameters*/, kernels::GradientPlace gradient,
                    RowGradientSums& sums) const {
   const kernels::NeuronShape& shape = input.shape;
   const int64_t scratch_size = kernels::lee_scratch(shape, pixels_per_block(shape));
@@ -42,7 +43,7 @@ void Lee::backward(const NeuronInput& input, const kernels::SpikeGradient& arriv
       shape, sums, [&](const kernels::PixelBlock& block, const kernels::GradientSums& row_sums) {
         float* scratch = thread_scratch(ScratchSlot::membrane, scratch_size);
         kernels::kernels().lee_backward(shape, dynamics_, rule_, input.affine, input.currents,
-                                        arriving, block, scratch, gradient, row_sums);
+                                        arriving, block, scratch, gradient.floats, row_sums);
       });
 }
 

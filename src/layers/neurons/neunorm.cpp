@@ -34,8 +34,9 @@ class NeuNorm final : public SpikingNeurons {
 
   Signal forward(const NeuronInput& input, std::span<const Parameter> parameters,
                  float* state) const override;
+  bool takes_half_gradients() const override { return false; }
   void backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
-                std::span<Parameter> parameters, float* gradient,
+                std::span<Parameter> parameters, kernels::GradientPlace gradient,
                 RowGradientSums& sums) const override;
 
  private:
@@ -116,16 +117,16 @@ Signal NeuNorm::forward(const NeuronInput& input, std::span<const Parameter> par
 // = g_f + (1 − k)/F² ∂L/∂n. A unit of work is one pixel over all images and steps, which fixes the
 // order of the sums.
 void NeuNorm::backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
-                       std::span<Parameter> parameters, float* gradient,
+                       std::span<Parameter> parameters, kernels::GradientPlace gradient,
                        RowGradientSums& sums) const {
   const kernels::NeuronShape& shape = input.shape;
   auto state = Buffer<float>::zeros(shape.batch * state_size(map_));
   const SpikeTrain spikes = fire(input, state.data());
-  if (arriving.data != gradient) {
+  if (arriving.values.floats != gradient.floats) {
     const int64_t pooled = arriving.pool.pooled().size();
     parallel_for(shape.steps * shape.batch, [&](int64_t frame) {
-      kernels::unpool_frame(arriving.pool, arriving.data + frame * pooled,
-                            gradient + frame * shape.frame());
+      kernels::unpool_frame(arriving.pool, arriving.values.floats + frame * pooled,
+                            gradient.floats + frame * shape.frame());
     });
   }
   const float* weight = parameters[0].value.data();
@@ -142,7 +143,7 @@ void NeuNorm::backward(const NeuronInput& input, const kernels::SpikeGradient& a
       }
       float of_trace = 0.0F;
       for (int64_t step = shape.steps - 1; step >= 0; --step) {
-        float* g = gradient + (step * shape.batch + image) * shape.frame() + first;
+        float* g = gradient.floats + (step * shape.batch + image) * shape.frame() + first;
         float sum = 0.0F;
         for (int64_t c = 0; c < shape.channels; ++c) {
           weight_gradient[first + c] -= g[c] * traces[step];
@@ -153,7 +154,7 @@ void NeuNorm::backward(const NeuronInput& input, const kernels::SpikeGradient& a
       }
     }
   });
-  SpikingNeurons::backward(input, {gradient, {.source = map_}}, parameters, gradient, sums);
+  SpikingNeurons::backward(input, {gradient.view(), {.source = map_}}, parameters, gradient, sums);
 }
 
 }  // namespace

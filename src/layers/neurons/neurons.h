@@ -42,10 +42,13 @@ class Neurons {
   virtual Signal forward(const NeuronInput& input, std::span<const Parameter> parameters,
                          float* carry) const = 0;
 
+  /// Whether backward() takes gradients in bf16; otherwise it takes floats alone.
+  virtual bool takes_half_gradients() const { return false; }
   /// Writes ∂L/∂v [step, batch, y, x, channel], which is ∂L/∂y without the input factor, fills the
-  /// sums of every row, and adds to the gradients of the parameters.
+  /// sums of every row, and adds to the gradients of the parameters. `gradient` has the number
+  /// format of `arriving`.
   virtual void backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
-                        std::span<Parameter> parameters, float* gradient,
+                        std::span<Parameter> parameters, kernels::GradientPlace gradient,
                         RowGradientSums& sums) const = 0;
 };
 

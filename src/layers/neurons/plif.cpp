@@ -19,7 +19,7 @@ class ParametricLif final : public SpikingNeurons {
   std::vector<ParameterDeclaration> parameters() const override;
   float input_factor(std::span<const Parameter> parameters) const override;
   void backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
-                std::span<Parameter> parameters, float* gradient,
+                std::span<Parameter> parameters, kernels::GradientPlace gradient,
                 RowGradientSums& sums) const override;
 
  private:
@@ -31,16 +31,15 @@ double sigmoid(double a) { return 1.0 / (1.0 + std::exp(-a)); }
 /// Σ over steps and neurons of a block of ∂L/∂v_t (k y_t − k w_{t−1}), where w is the membrane
 /// after its reset and before its leak.
 double sum_of_block(const NeuronInput& input, const kernels::Dynamics& dynamics, double factor,
-                    const kernels::PixelBlock& block, const float* gradient) {
+                    const kernels::PixelBlock& block, kernels::GradientView gradient) {
   const kernels::NeuronShape& shape = input.shape;
   const int64_t size = (block.end - block.begin) * shape.channels;
   std::vector<float> membrane(size);
   double sum = 0.0;
   for (int64_t step = 0; step < shape.steps; ++step) {
     const kernels::StepRow row(shape, input.affine, input.currents, block, step);
-    const float* of_step =
-        gradient +
-        ((step * shape.batch + block.image) * shape.pixels + block.begin) * shape.channels;
+    const kernels::GradientView of_step = gradient.from(
+        ((step * shape.batch + block.image) * shape.pixels + block.begin) * shape.channels);
     for (int64_t i = 0; i < size; ++i) {
       const int64_t pixel = i / shape.channels;
       const int64_t c = i % shape.channels;
@@ -52,7 +51,7 @@ double sum_of_block(const NeuronInput& input, const kernels::Dynamics& dynamics,
         carry = dynamics.carried(membrane[i], fired);
       }
       const float drive = row.add_to(0.0F, pixel, shape.channels, c);
-      sum += of_step[i] * (drive - factor * left);
+      sum += of_step.at(i) * (drive - factor * left);
       membrane[i] = dynamics.membrane(row.add_to(carry, pixel, shape.channels, c));
     }
   }
@@ -86,7 +85,7 @@ kernels::Dynamics ParametricLif::current_dynamics(std::span<const Parameter> par
 
 // ∂v_t/∂a = k (1 − k)(y_t − w_{t−1}); ∂L/∂v_t includes the gradient through later steps.
 void ParametricLif::backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
-                             std::span<Parameter> parameters, float* gradient,
+                             std::span<Parameter> parameters, kernels::GradientPlace gradient,
                              RowGradientSums& sums) const {
   SpikingNeurons::backward(input, arriving, parameters, gradient, sums);
   const kernels::Dynamics dynamics = current_dynamics(parameters);
@@ -96,7 +95,7 @@ void ParametricLif::backward(const NeuronInput& input, const kernels::SpikeGradi
   std::vector<double> of_blocks(input.shape.batch * blocks);
   for_each_block(input.shape, [&](const kernels::PixelBlock& block) {
     of_blocks[block.image * blocks + block.begin / pixels] =
-        sum_of_block(input, dynamics, factor, block, gradient);
+        sum_of_block(input, dynamics, factor, block, gradient.view());
   });
   const double sum = std::accumulate(of_blocks.begin(), of_blocks.end(), 0.0);
   parameters[0].gradient[0] += static_cast<float>((1.0 - factor) * sum);

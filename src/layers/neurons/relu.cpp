@@ -19,12 +19,12 @@ Signal Relu::forward(const NeuronInput& input, std::span<const Parameter> /*para
 }
 
 void Relu::backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
-                    std::span<Parameter> /*parameters*/, float* gradient,
+                    std::span<Parameter> /*parameters*/, kernels::GradientPlace gradient,
                     RowGradientSums& sums) const {
   for_each_row_block(input.shape, sums,
                      [&](const kernels::PixelBlock& block, const kernels::GradientSums& row_sums) {
                        kernels::relu_backward(input.shape, input.affine, input.currents, arriving,
-                                              block, gradient, row_sums);
+                                              block, gradient.floats, row_sums);
                      });
 }
 

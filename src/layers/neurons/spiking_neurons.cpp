@@ -19,7 +19,7 @@ Signal SpikingNeurons::forward(const NeuronInput& input, std::span<const Paramet
 }
 
 void SpikingNeurons::backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
-                              std::span<Parameter> parameters, float* gradient,
+                              std::span<Parameter> parameters, kernels::GradientPlace gradient,
                               RowGradientSums& sums) const {
   const kernels::NeuronShape& shape = input.shape;
   const kernels::Dynamics dynamics = current_dynamics(parameters);

@@ -15,8 +15,9 @@ class SpikingNeurons : public Neurons {
   }
   Signal forward(const NeuronInput& input, std::span<const Parameter> parameters,
                  float* carry) const override;
+  bool takes_half_gradients() const override { return true; }
   void backward(const NeuronInput& input, const kernels::SpikeGradient& arriving,
-                std::span<Parameter> parameters, float* gradient,
+                std::span<Parameter> parameters, kernels::GradientPlace gradient,
                 RowGradientSums& sums) const override;
 
  protected:

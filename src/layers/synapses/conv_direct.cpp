@@ -4,6 +4,7 @@
 
 #include "base/threads.h"
 #include "layers/synapses/conv_winograd.h"
+#include "layers/synapses/gradient_chunk.h"
 #include "layers/synapses/gradient_parts.h"
 #include "layers/synapses/synapse.h"
 #include "layers/synapses/unpacked_frames.h"
@@ -18,20 +19,21 @@ int64_t frames_per_dense_chunk(const BranchPlan& plan) {
 }
 
 /// A copy of a chunk, padded with zero frames at the end.
-const float* copied_chunk(const float* gradient, int64_t first, int64_t frames, int64_t chunk,
-                          int64_t size) {
+const float* copied_chunk(kernels::GradientView gradient, int64_t first, int64_t frames,
+                          int64_t chunk, int64_t size) {
   const int64_t count = std::min(chunk, frames - first) * size;
   float* copy = thread_scratch(ScratchSlot::result, chunk * size);
-  std::copy_n(gradient + first * size, count, copy);
+  gradient.from(first * size).read(count, copy);
   std::fill(copy + count, copy + chunk * size, 0.0F);
   return copy;
 }
 
 /// The gradient of a whole chunk in place, or a padded copy at the end.
-const float* whole_chunk(const float* gradient, int64_t first, int64_t frames, int64_t chunk,
-                         int64_t size) {
-  return first + chunk <= frames ? gradient + first * size
-                                 : copied_chunk(gradient, first, frames, chunk, size);
+const float* whole_chunk(kernels::GradientView gradient, int64_t first, int64_t frames,
+                         int64_t chunk, int64_t size) {
+  return gradient.halves == nullptr && first + chunk <= frames
+             ? gradient.floats + first * size
+             : copied_chunk(gradient, first, frames, chunk, size);
 }
 
 }  // namespace
@@ -86,7 +88,7 @@ void ConvDirect::forward(const Signal& input, std::span<const int64_t> frames,
   }
 }
 
-void ConvDirect::weight_gradient(const Signal& input, const float* current_gradient,
+void ConvDirect::weight_gradient(const Signal& input, kernels::GradientView current_gradient,
                                  float* weight_gradient) const {
   const int64_t frames = stored_frames(input);
   const int64_t chunk = chunk_;
@@ -104,22 +106,23 @@ void ConvDirect::weight_gradient(const Signal& input, const float* current_gradi
   dense().unpack_gradient(sums.data(), weight_gradient);
 }
 
-void ConvDirect::input_gradient(const float* current_gradient, const float* weights, int64_t frames,
-                                float* input_gradient) const {
+void ConvDirect::input_gradient(kernels::GradientView current_gradient, const float* weights,
+                                int64_t frames, kernels::GradientPlace input_gradient) const {
   const Buffer<float> packed = dense().pack_for_input_gradient(weights);
   const int64_t chunk = chunk_;
   parallel_for((frames + chunk - 1) / chunk, [&](int64_t i) {
     const int64_t first = i * chunk;
-    const auto chunk_of = input_gradient == current_gradient ? copied_chunk : whole_chunk;
+    const bool in_place = current_gradient == input_gradient.view();
+    const auto chunk_of = in_place ? copied_chunk : whole_chunk;
     const float* gradient = chunk_of(current_gradient, first, frames, chunk, output_.size());
-    float* result = input_gradient + first * input_.size();
-    if (first + chunk <= frames) {
-      dense().input_gradient(gradient, packed.data(), result);
+    const kernels::GradientPlace result = input_gradient.from(first * input_.size());
+    if (result.halves == nullptr && first + chunk <= frames) {
+      dense().input_gradient(gradient, packed.data(), result.floats);
       return;
     }
     float* padded = thread_scratch(ScratchSlot::unpacked, chunk * input_.size());
     dense().input_gradient(gradient, packed.data(), padded);
-    std::copy_n(padded, (frames - first) * input_.size(), result);
+    result.write(padded, std::min(chunk, frames - first) * input_.size());
   });
 }
 

@@ -49,19 +49,19 @@ void ConvReference::forward(const Signal& input, std::span<const int64_t> frames
   }
 }
 
-void ConvReference::weight_gradient(const Signal& input, const float* current_gradient,
+void ConvReference::weight_gradient(const Signal& input, kernels::GradientView current_gradient,
                                     float* weight_gradient) const {
   std::vector<float> values(input_.size());
   std::vector<double> sums(geometry_.taps() * input_.channels * output_.channels, 0.0);
   for (int64_t frame = 0; frame < stored_frames(input); ++frame) {
     unpack_frames(input, map_, frame, 1, values.data());
-    const float* gradient = current_gradient + frame * output_.size();
+    const kernels::GradientView gradient = current_gradient.from(frame * output_.size());
     for_each_tap(geometry_, input_, output_, [&](int64_t tap, int64_t from, int64_t to) {
       for (int64_t in = 0; in < input_.channels; ++in) {
         const double value = values[from * input_.channels + in];
         for (int64_t out = 0; out < output_.channels; ++out) {
           sums[(tap * input_.channels + in) * output_.channels + out] +=
-              value * gradient[to * output_.channels + out];
+              value * gradient.at(to * output_.channels + out);
         }
       }
     });
@@ -69,9 +69,10 @@ void ConvReference::weight_gradient(const Signal& input, const float* current_gr
   std::copy(sums.begin(), sums.end(), weight_gradient);
 }
 
-void ConvReference::input_gradient(const float* current_gradient, const float* weights,
-                                   int64_t frames, float* input_gradient) const {
-  const std::vector<float> gradient(current_gradient, current_gradient + frames * output_.size());
+void ConvReference::input_gradient(kernels::GradientView current_gradient, const float* weights,
+                                   int64_t frames, kernels::GradientPlace input_gradient) const {
+  std::vector<float> gradient(frames * output_.size());
+  current_gradient.read(std::ssize(gradient), gradient.data());
   for (int64_t frame = 0; frame < frames; ++frame) {
     std::vector<double> sums(input_.size(), 0.0);
     for_each_tap(geometry_, input_, output_, [&](int64_t tap, int64_t from, int64_t to) {
@@ -84,7 +85,8 @@ void ConvReference::input_gradient(const float* current_gradient, const float* w
         }
       }
     });
-    std::copy(sums.begin(), sums.end(), input_gradient + frame * input_.size());
+    const std::vector<float> rounded(sums.begin(), sums.end());
+    input_gradient.from(frame * input_.size()).write(rounded.data(), std::ssize(rounded));
   }
 }
 

@@ -22,10 +22,10 @@ class ConvReference final : public SynapseWay {
 
   void forward(const Signal& input, std::span<const int64_t> frames, const WayWeights& weights,
                const FramePlace& place) const override;
-  void weight_gradient(const Signal& input, const float* current_gradient,
+  void weight_gradient(const Signal& input, kernels::GradientView current_gradient,
                        float* weight_gradient) const override;
-  void input_gradient(const float* current_gradient, const float* weights, int64_t frames,
-                      float* input_gradient) const override;
+  void input_gradient(kernels::GradientView current_gradient, const float* weights, int64_t frames,
+                      kernels::GradientPlace input_gradient) const override;
 
  private:
   kernels::PooledMap map_;

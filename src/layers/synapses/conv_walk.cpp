@@ -181,7 +181,7 @@ void ConvWalk::forward(const Signal& input, std::span<const int64_t> frames,
   });
 }
 
-void ConvWalk::weight_gradient(const Signal& signal, const float* current_gradient,
+void ConvWalk::weight_gradient(const Signal& signal, kernels::GradientView current_gradient,
                                float* weight_gradient) const {
   const auto& input = std::get<SpikeTrain>(signal);
   const int64_t frames = input.steps() * input.batch();
@@ -201,7 +201,7 @@ void ConvWalk::weight_gradient(const Signal& signal, const float* current_gradie
       const kernels::SpikePlane plane = plane_of(input, p, first, count);
       kernels::list_by_channel(shape_, plane, lists);
       for (int64_t block = 0; block < shape_.blocks(); ++block) {
-        kernels::copy_bordered(shape_, count, block, current_gradient + first * output_.size(),
+        kernels::copy_bordered(shape_, count, block, current_gradient.from(first * output_.size()),
                                bordered);
         kernels::kernels().spike_conv_weight_gradient(shape_, plane, lists, bordered,
                                                       sum + block * shape_.block_weights());

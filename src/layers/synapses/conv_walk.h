@@ -26,7 +26,7 @@ class ConvWalk : public SynapseWay {
   bool makes_rows() const override { return true; }
   std::unique_ptr<FrameRows> rows(const SpikeTrain& input, int64_t first, int64_t count,
                                   const WayWeights& weights) const override;
-  void weight_gradient(const Signal& signal, const float* current_gradient,
+  void weight_gradient(const Signal& signal, kernels::GradientView current_gradient,
                        float* weight_gradient) const override;
 
  protected:

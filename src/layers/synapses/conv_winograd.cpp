@@ -5,6 +5,7 @@
 
 #include "base/threads.h"
 #include "kernels/kernel_set.h"
+#include "layers/synapses/gradient_chunk.h"
 #include "layers/synapses/gradient_parts.h"
 #include "layers/synapses/synapse.h"
 #include "layers/synapses/unpacked_frames.h"
@@ -94,7 +95,7 @@ void ConvWinograd::forward(const Signal& input, std::span<const int64_t> frames,
   convolve(there_, weights.packed, inputs, outputs);
 }
 
-void ConvWinograd::weight_gradient(const Signal& input, const float* current_gradient,
+void ConvWinograd::weight_gradient(const Signal& input, kernels::GradientView current_gradient,
                                    float* weight_gradient) const {
   const int64_t frames = stored_frames(input);
   const int64_t chunk = frames_together();
@@ -108,7 +109,10 @@ void ConvWinograd::weight_gradient(const Signal& input, const float* current_gra
     const int64_t end = std::min(first + chunk, frames);
     unpack_frames(input, map_, first, end - first, unpacked);
     const auto inputs = frames_of<const float>(unpacked, map_.pooled().size(), 0, end - first);
-    const auto gradients = frames_of(current_gradient, back_.map.size(), first, end);
+    const int64_t gradient_size = back_.map.size();
+    const float* gradient = gradient_floats(current_gradient.from(first * gradient_size),
+                                            (end - first) * gradient_size, ScratchSlot::gradient);
+    const auto gradients = frames_of(gradient, gradient_size, 0, end - first);
     const int64_t tiles = there_.tiles_per_frame() * (end - first);
     for (int64_t t = 0; t < tiles; t += block) {
       kernels_.weight_gradient(there_, inputs.data(), gradients.data(),
@@ -120,8 +124,8 @@ void ConvWinograd::weight_gradient(const Signal& input, const float* current_gra
   });
 }
 
-void ConvWinograd::input_gradient(const float* current_gradient, const float* weights,
-                                  int64_t frames, float* input_gradient) const {
+void ConvWinograd::input_gradient(kernels::GradientView current_gradient, const float* weights,
+                                  int64_t frames, kernels::GradientPlace input_gradient) const {
   Buffer<float> packed(back_.packed_size());
   parallel_for(back_.panels(), [&](int64_t panel) {
     kernels_.pack_reversed(back_, weights, panel, packed.data());
@@ -131,14 +135,16 @@ void ConvWinograd::input_gradient(const float* current_gradient, const float* we
     const int64_t first = i * chunk;
     const int64_t end = std::min(first + chunk, frames);
     const int64_t size = back_.map.size();
-    const float* gradient = current_gradient + first * size;
-    if (input_gradient == current_gradient) {  // tiles overlap
-      float* copy = thread_scratch(ScratchSlot::unpacked, chunk * size);
-      std::copy_n(gradient, (end - first) * size, copy);
-      gradient = copy;
-    }
+    const bool in_place = current_gradient == input_gradient.view();  // and tiles overlap
+    const auto floats = in_place ? copied_gradient : gradient_floats;
+    const float* gradient =
+        floats(current_gradient.from(first * size), (end - first) * size, ScratchSlot::unpacked);
+    const int64_t result_size = there_.map.size();
+    const GradientChunk result(input_gradient.from(first * result_size),
+                               (end - first) * result_size, ScratchSlot::result);
     convolve(back_, packed.data(), frames_of(gradient, size, 0, end - first),
-             frames_of(input_gradient, there_.map.size(), first, end));
+             frames_of(result.floats(), result_size, 0, end - first));
+    result.finish();
   });
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/threads.h"
 #include "kernels/kernel_set.h"
+#include "layers/synapses/gradient_chunk.h"
 
 namespace bntt {
 namespace {
@@ -26,14 +27,16 @@ void DenseBf16::forward(const Signal& /*input*/, std::span<const int64_t> /*fram
 
 // Panels of inputs run in parallel: the weights of a panel stay in cache while all frames are
 // processed. All pairs of the gradient are packed first, so the result may overwrite the gradient.
-void DenseBf16::input_gradient(const float* current_gradient, const float* weights, int64_t frames,
-                               float* input_gradient) const {
+void DenseBf16::input_gradient(kernels::GradientView current_gradient, const float* weights,
+                               int64_t frames, kernels::GradientPlace input_gradient) const {
   constexpr int64_t kFramesTogether = 48;
   const int64_t pairs = (outputs_ + 1) / 2;
   const int64_t panel = kernels::kernels().bf16.panel;
   Buffer<float> gradient(frames * pairs);  // [frame, pair of out]
   parallel_for(frames, [&](int64_t f) {
-    pair_row(current_gradient + f * outputs_, outputs_, 1, gradient.data() + f * pairs);
+    const float* row =
+        gradient_floats(current_gradient.from(f * outputs_), outputs_, ScratchSlot::gradient);
+    pair_row(row, outputs_, 1, gradient.data() + f * pairs);
   });
   parallel_for((inputs_ + panel - 1) / panel, [&](int64_t p) {
     const int64_t first = p * panel;
@@ -56,7 +59,7 @@ void DenseBf16::input_gradient(const float* current_gradient, const float* weigh
                                               .c = part,
                                               .c_stride = panel});
       for (int64_t row = 0; row < rows; ++row) {
-        std::copy_n(part + row * panel, count, input_gradient + (begin + row) * inputs_ + first);
+        input_gradient.from((begin + row) * inputs_ + first).write(part + row * panel, count);
       }
     }
   });

@@ -26,8 +26,8 @@ class DenseBf16 final : public SynapseWay {
 
   void forward(const Signal& input, std::span<const int64_t> frames, const WayWeights& weights,
                const FramePlace& place) const override;
-  void input_gradient(const float* current_gradient, const float* weights, int64_t frames,
-                      float* input_gradient) const override;
+  void input_gradient(kernels::GradientView current_gradient, const float* weights, int64_t frames,
+                      kernels::GradientPlace input_gradient) const override;
 
  private:
   int64_t inputs_;

@@ -4,6 +4,7 @@
 
 #include "base/threads.h"
 #include "kernels/matmul.h"
+#include "layers/synapses/gradient_chunk.h"
 #include "layers/synapses/synapse.h"
 #include "layers/synapses/unpacked_frames.h"
 
@@ -48,15 +49,20 @@ void DenseMatmul::forward(const Signal& input, std::span<const int64_t> frames,
   }
 }
 
-void DenseMatmul::weight_gradient(const Signal& input, const float* current_gradient,
+void DenseMatmul::weight_gradient(const Signal& input, kernels::GradientView current_gradient,
                                   float* weight_gradient) const {
   const int64_t frames = stored_frames(input);
   Buffer<float> dense(std::min(frames, kFramesPerPass) * inputs_);
+  const bool halves = current_gradient.halves != nullptr;
+  Buffer<float> widened(halves ? std::min(frames, kFramesPerPass) * outputs_ : 0);
   for (int64_t first = 0; first < frames; first += kFramesPerPass) {
     const int64_t count = std::min(kFramesPerPass, frames - first);
     parallel_for(count, [&](int64_t f) {
       unpack_frames(input, map_, first + f, 1, dense.data() + f * inputs_);
     });
+    const kernels::GradientView of_pass = current_gradient.from(first * outputs_);
+    if (halves) of_pass.read(count * outputs_, widened.data());
+    const float* gradient = halves ? widened.data() : of_pass.floats;
     parallel_for((inputs_ + kInputsPerBlock - 1) / kInputsPerBlock, [&](int64_t block) {
       const int64_t begin = block * kInputsPerBlock;
       kernels::matmul({.rows = std::min(kInputsPerBlock, inputs_ - begin),
@@ -67,23 +73,22 @@ void DenseMatmul::weight_gradient(const Signal& input, const float* current_grad
                        .b_stride = outputs_,
                        .c_stride = outputs_,
                        .accumulate = first > 0},
-                      dense.data() + begin, current_gradient + first * outputs_,
-                      weight_gradient + begin * outputs_);
+                      dense.data() + begin, gradient, weight_gradient + begin * outputs_);
     });
   }
 }
 
-void DenseMatmul::input_gradient(const float* current_gradient, const float* weights,
-                                 int64_t frames, float* input_gradient) const {
+void DenseMatmul::input_gradient(kernels::GradientView current_gradient, const float* weights,
+                                 int64_t frames, kernels::GradientPlace input_gradient) const {
   parallel_for((frames + kFramesPerChunk - 1) / kFramesPerChunk, [&](int64_t i) {
     const int64_t first = i * kFramesPerChunk;
     const int64_t count = std::min(kFramesPerChunk, frames - first);
-    const float* gradient = current_gradient + first * outputs_;
-    if (input_gradient == current_gradient) {
-      float* copy = thread_scratch(ScratchSlot::result, kFramesPerChunk * outputs_);
-      std::copy_n(gradient, count * outputs_, copy);
-      gradient = copy;
-    }
+    const bool in_place = current_gradient == input_gradient.view();
+    const auto floats = in_place ? copied_gradient : gradient_floats;
+    const float* gradient =
+        floats(current_gradient.from(first * outputs_), count * outputs_, ScratchSlot::result);
+    const GradientChunk result(input_gradient.from(first * inputs_), count * inputs_,
+                               ScratchSlot::unpacked);
     kernels::matmul({.rows = count,
                      .columns = inputs_,
                      .inner = outputs_,
@@ -91,7 +96,8 @@ void DenseMatmul::input_gradient(const float* current_gradient, const float* wei
                      .a_stride = outputs_,
                      .b_stride = outputs_,
                      .c_stride = inputs_},
-                    gradient, weights, input_gradient + first * inputs_);
+                    gradient, weights, result.floats());
+    result.finish();
   });
 }
 

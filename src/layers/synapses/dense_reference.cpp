@@ -26,7 +26,7 @@ void DenseReference::forward(const Signal& input, std::span<const int64_t> frame
   }
 }
 
-void DenseReference::weight_gradient(const Signal& input, const float* current_gradient,
+void DenseReference::weight_gradient(const Signal& input, kernels::GradientView current_gradient,
                                      float* weight_gradient) const {
   std::vector<float> values(inputs_);
   std::vector<double> sums(inputs_ * outputs_, 0.0);
@@ -34,22 +34,23 @@ void DenseReference::weight_gradient(const Signal& input, const float* current_g
     unpack_frames(input, map_, frame, 1, values.data());
     for (int64_t i = 0; i < inputs_ * outputs_; ++i) {
       sums[i] += static_cast<double>(values[i / outputs_]) *
-                 current_gradient[frame * outputs_ + i % outputs_];
+                 current_gradient.at(frame * outputs_ + i % outputs_);
     }
   }
   std::copy(sums.begin(), sums.end(), weight_gradient);
 }
 
-void DenseReference::input_gradient(const float* current_gradient, const float* weights,
-                                    int64_t frames, float* input_gradient) const {
-  const std::vector<float> gradient(current_gradient, current_gradient + frames * outputs_);
+void DenseReference::input_gradient(kernels::GradientView current_gradient, const float* weights,
+                                    int64_t frames, kernels::GradientPlace input_gradient) const {
+  std::vector<float> gradient(frames * outputs_);
+  current_gradient.read(std::ssize(gradient), gradient.data());
   for (int64_t i = 0; i < frames * inputs_; ++i) {
     double sum = 0.0;
     for (int64_t out = 0; out < outputs_; ++out) {
       sum += static_cast<double>(weights[i % inputs_ * outputs_ + out]) *
              gradient[i / inputs_ * outputs_ + out];
     }
-    input_gradient[i] = static_cast<float>(sum);
+    input_gradient.set(i, static_cast<float>(sum));
   }
 }
 

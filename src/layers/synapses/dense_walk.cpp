@@ -14,15 +14,16 @@ namespace {
 constexpr int64_t kListedTogether = 1 << 26;
 
 /// [row, column] to [block, row, column of the block], zero past the last column, so that a block's
-/// rows are adjacent in memory.
-Buffer<float> column_blocks(const float* values, int64_t rows, int64_t columns, int64_t width) {
+/// rows are adjacent in memory. read(first, count, to) copies values that are adjacent now.
+template <typename Read>
+Buffer<float> column_blocks(const Read& read, int64_t rows, int64_t columns, int64_t width) {
   const int64_t blocks = (columns + width - 1) / width;
   Buffer<float> result(blocks * rows * width);
   parallel_for(blocks, [&](int64_t block) {
     const int64_t count = std::min(width, columns - block * width);
     for (int64_t row = 0; row < rows; ++row) {
       float* to = result.data() + (block * rows + row) * width;
-      std::copy_n(values + row * columns + block * width, count, to);
+      read(row * columns + block * width, count, to);
       std::fill(to + count, to + width, 0.0F);
     }
   });
@@ -42,7 +43,10 @@ DenseWalk::DenseWalk(const BranchPlan& plan, int64_t block)
 
 Buffer<float> DenseWalk::pack(const float* weights,
                               const std::vector<float>& /*plane_weights*/) const {
-  return column_blocks(weights, inputs_, outputs_, block_);
+  const auto read = [&](int64_t first, int64_t count, float* to) {
+    std::copy_n(weights + first, count, to);
+  };
+  return column_blocks(read, inputs_, outputs_, block_);
 }
 
 void DenseWalk::forward(const Signal& input, std::span<const int64_t> frames,
@@ -116,13 +120,16 @@ void DenseWalkInt8::sum_block(const ListedSums& sums, int64_t block,
        .out_stride = outputs_});
 }
 
-void DenseWalk::weight_gradient(const Signal& signal, const float* current_gradient,
+void DenseWalk::weight_gradient(const Signal& signal, kernels::GradientView current_gradient,
                                 float* weight_gradient) const {
   const auto& input = std::get<SpikeTrain>(signal);
   const int64_t frames = input.steps() * input.batch();
   const int64_t channels = map_.source.channels;
   const int64_t words = input.words_per_pixel();
-  const Buffer<float> table = column_blocks(current_gradient, frames, outputs_, block_);
+  const auto read = [&](int64_t first, int64_t count, float* to) {
+    current_gradient.from(first).read(count, to);
+  };
+  const Buffer<float> table = column_blocks(read, frames, outputs_, block_);
   parallel_for(map_.pooled().pixels() * words, [&](int64_t i) {
     const int64_t pixel = i / words;
     const int64_t first_channel = i % words * kSpikesPerWord;

@@ -28,7 +28,7 @@ class DenseWalk : public SynapseWay {
   int64_t frames_together() const override { return kAllFrames; }
   void forward(const Signal& input, std::span<const int64_t> frames, const WayWeights& weights,
                const FramePlace& place) const override;
-  void weight_gradient(const Signal& signal, const float* current_gradient,
+  void weight_gradient(const Signal& signal, kernels::GradientView current_gradient,
                        float* weight_gradient) const override;
 
  protected:

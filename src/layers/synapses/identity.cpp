@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "kernels/kernel_set.h"
+#include "layers/synapses/gradient_chunk.h"
 #include "layers/synapses/unpacked_frames.h"
 
 namespace bntt {
@@ -70,10 +71,15 @@ std::unique_ptr<FrameRows> Identity::rows(const SpikeTrain& input, int64_t /*fir
   return std::make_unique<Rows>(map_, input, block_channels_);
 }
 
-void Identity::input_gradient(const float* current_gradient, const float* /*weights*/,
-                              int64_t frames, float* input_gradient) const {
-  if (input_gradient == current_gradient) return;
-  std::copy_n(current_gradient, frames * map_.pooled().size(), input_gradient);
+void Identity::input_gradient(kernels::GradientView current_gradient, const float* /*weights*/,
+                              int64_t frames, kernels::GradientPlace input_gradient) const {
+  if (current_gradient == input_gradient.view()) return;
+  const int64_t size = map_.pooled().size();
+  parallel_for(frames, [&](int64_t f) {
+    const float* gradient =
+        gradient_floats(current_gradient.from(f * size), size, ScratchSlot::gradient);
+    input_gradient.from(f * size).write(gradient, size);
+  });
 }
 
 }  // namespace bntt

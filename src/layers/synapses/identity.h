@@ -28,8 +28,8 @@ class Identity final : public SynapseWay {
   bool makes_rows() const override { return true; }
   std::unique_ptr<FrameRows> rows(const SpikeTrain& input, int64_t first, int64_t count,
                                   const WayWeights& weights) const override;
-  void input_gradient(const float* current_gradient, const float* weights, int64_t frames,
-                      float* input_gradient) const override;
+  void input_gradient(kernels::GradientView current_gradient, const float* weights, int64_t frames,
+                      kernels::GradientPlace input_gradient) const override;
 
  private:
   class Rows;

@@ -122,9 +122,9 @@ std::optional<BreakEven> measure_break_even(const BranchPlan& plan) {
       .weight_gradient = meeting_point_of(
           densities,
           [&](int i) {
-            gradient_walk.weight_gradient(signals[i], current.data(), gradient.data());
+            gradient_walk.weight_gradient(signals[i], {current.data()}, gradient.data());
           },
-          [&] { gradient_dense.weight_gradient(signals[0], current.data(), gradient.data()); })};
+          [&] { gradient_dense.weight_gradient(signals[0], {current.data()}, gradient.data()); })};
 }
 
 }  // namespace bntt

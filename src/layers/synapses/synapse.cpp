@@ -220,7 +220,7 @@ std::unique_ptr<CurrentRows> Synapse::rows(const Signal& input, const PreparedWe
   return std::make_unique<Rows>(*this, input, weights, resting);
 }
 
-void Synapse::weight_gradient(const Signal& input, const float* current_gradient,
+void Synapse::weight_gradient(const Signal& input, kernels::GradientView current_gradient,
                               float* weight_gradient, Arithmetic arithmetic) const {
   const auto* spikes = std::get_if<SpikeTrain>(&input);
   const double density = spikes == nullptr ? 1.0 : spike_density(*spikes, pool_of(plan_));
@@ -228,8 +228,9 @@ void Synapse::weight_gradient(const Signal& input, const float* current_gradient
       .weight_gradient(input, current_gradient, weight_gradient);
 }
 
-void Synapse::input_gradient(const float* current_gradient, const float* weights, int64_t frames,
-                             float* input_gradient, Arithmetic arithmetic) const {
+void Synapse::input_gradient(kernels::GradientView current_gradient, const float* weights,
+                             int64_t frames, kernels::GradientPlace input_gradient,
+                             Arithmetic arithmetic) const {
   way_for(SynapseOperation::input_gradient, {}, 1.0, arithmetic)
       .input_gradient(current_gradient, weights, frames, input_gradient);
 }

@@ -71,13 +71,14 @@ class Synapse {
   int64_t block_channels() const;
 
   /// Overwrites the weight gradient [tap or pixel, in, out].
-  void weight_gradient(const Signal& input, const float* current_gradient, float* weight_gradient,
-                       Arithmetic arithmetic = Arithmetic::fp32) const;
+  void weight_gradient(const Signal& input, kernels::GradientView current_gradient,
+                       float* weight_gradient, Arithmetic arithmetic = Arithmetic::fp32) const;
 
   /// Gradient of the pooled input [frame, y, x, channel], for `frames` frames. It may overwrite the
-  /// gradient of the current if both have the same size.
-  void input_gradient(const float* current_gradient, const float* weights, int64_t frames,
-                      float* input_gradient, Arithmetic arithmetic = Arithmetic::fp32) const;
+  /// gradient of the current if both have the same size and number format.
+  void input_gradient(kernels::GradientView current_gradient, const float* weights, int64_t frames,
+                      kernels::GradientPlace input_gradient,
+                      Arithmetic arithmetic = Arithmetic::fp32) const;
 
  private:
   class Rows;

@@ -11,6 +11,7 @@
 #include "bntt/break_even.h"
 #include "bntt/network_spec.h"
 #include "bntt/signal.h"
+#include "kernels/gradient_view.h"
 #include "layers/synapses/frame_rows.h"
 
 namespace bntt {
@@ -105,15 +106,15 @@ class SynapseWay {
   // Backward. ----------------------------------------------------------------------------------
 
   /// Overwrites the weight gradient [tap or pixel, in, out].
-  virtual void weight_gradient(const Signal& /*input*/, const float* /*current_gradient*/,
+  virtual void weight_gradient(const Signal& /*input*/, kernels::GradientView /*current_gradient*/,
                                float* /*weight_gradient*/) const {
     BNTT_CHECK(!"this way has no weight gradient");
   }
 
   /// Gradient of the pooled input [frame, y, x, channel], for `frames` frames. It may overwrite the
-  /// gradient of the current if both have the same size.
-  virtual void input_gradient(const float* /*current_gradient*/, const float* /*weights*/,
-                              int64_t /*frames*/, float* /*input_gradient*/) const {
+  /// gradient of the current if both have the same size and number format.
+  virtual void input_gradient(kernels::GradientView /*current_gradient*/, const float* /*weights*/,
+                              int64_t /*frames*/, kernels::GradientPlace /*input_gradient*/) const {
     BNTT_CHECK(!"this way has no input gradient");
   }
 };
