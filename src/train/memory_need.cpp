@@ -34,13 +34,14 @@ int64_t output_bytes(const StagePlan& plan) {
 int64_t training_bytes(const NetworkSpec& spec, int64_t batch, Precision precision) {
   const std::vector<StagePlan> plans = plan_stages(spec);
   const int64_t current_bytes = keeps_halves(precision) ? kFloat / 2 : kFloat;
+  const int64_t gradient_bytes = precision == Precision::bf16 ? kFloat / 2 : kFloat;
   int64_t kept = 0;
   int64_t working = 0;
   for (const StagePlan& plan : plans) {
     const int64_t frames = batch * plan.active_steps;
     const auto branches = static_cast<int64_t>(plan.branches.size());
     kept += frames * (branches * plan.output.size() * current_bytes + output_bytes(plan));
-    working = std::max(working, 2 * frames * plan.output.size() * kFloat);
+    working = std::max(working, 2 * frames * plan.output.size() * gradient_bytes);
   }
   return 3 * parameters_of(plans) * kFloat + kept + working;
 }

@@ -125,5 +125,14 @@ TEST(Oracle, LearnedWindowsInMixedPrecision) {
                        Precision::mixed, {.forward = 0.01, .threshold = 0.05, .gradient = 0.05});
 }
 
+TEST(Oracle, LearnedWindowsInBf16) {
+  for (const Encoding encoding : {Encoding::signed_spikes, Encoding::direct}) {
+    for (const Pattern pattern : {Pattern::band, Pattern::holes}) {
+      expect_windows_agree(small_network({}), encoding, pattern, NormMode::batch, Precision::bf16,
+                           {.forward = 0.03, .threshold = 0.2, .gradient = 0.15});
+    }
+  }
+}
+
 }  // namespace
 }  // namespace bntt

@@ -15,6 +15,8 @@ TEST(MemoryNeed, OfAReadoutOnPaper) {
             kParameters + kFrames * (2 * 4 + 8) + 2 * kFrames * 2 * 4);
   EXPECT_EQ(training_bytes(spec, 10, Precision::mixed),
             kParameters + kFrames * (2 * 2 + 8) + 2 * kFrames * 2 * 4);
+  EXPECT_EQ(training_bytes(spec, 10, Precision::bf16),
+            kParameters + kFrames * (2 * 2 + 8) + 2 * kFrames * 2 * 2);
 }
 
 // 6 weights twice, membranes and currents of 2 classes, 3 inputs and a word of spikes at every
