@@ -219,7 +219,7 @@ void add_settings_options(CLI::App& command, SettingsArguments& arguments) {
       "train.epochs; for a run that is resumed, a different number extends or shortens it");
   command.add_option("--precision", arguments.precision,
                      "train.precision: mixed (the default) stores currents as bf16, fp32 as "
-                     "floats; bf16 also multiplies in bf16");
+                     "floats; bf16 also stores gradients and multiplies in bf16");
   command.add_option("--limit-train", arguments.limit_train,
                      "use only the first N training images");
   command.add_option("--limit-test", arguments.limit_test, "use only the first N test images");

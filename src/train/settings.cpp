@@ -179,8 +179,9 @@ constexpr Meaning kMeanings[] = {
     {"train.window_until", "Fraction of the epochs after which no more steps are switched off."},
     {"train.precision",
      "How currents are stored for the backward pass, and multiplied: fp32 stores floats; mixed "
-     "stores bf16, in half the memory; bf16 also multiplies in bf16 in dense computations, which "
-     "is slow on processors without AVX512_BF16."},
+     "stores bf16, in half the memory; bf16 also stores gradients between stages that way and "
+     "multiplies in bf16 in dense computations, which is slow on processors without "
+     "AVX512_BF16."},
     {"train.break_even",
      "Spikes per input above which a dense convolution is used: from a formula of its shape, timed "
      "on this machine (the result then depends on the machine), or given as numbers: forward and "
