@@ -38,6 +38,10 @@ int run_gate(const std::filesystem::path& file, const bench::Options& options) {
   }
   fmt::print("{} ratios hold within {:g} %, {} do not, {} not measured\n", passed,
              100.0 * gate.margin, failed, missing);
+  if (passed + failed == 0) {
+    fmt::print(stderr, "bntt: {}: none of its ratios could be measured here\n", file.string());
+    return kTooSlow;
+  }
   return failed == 0 ? kDone : kTooSlow;
 }
 

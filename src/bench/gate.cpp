@@ -17,6 +17,7 @@ void visit_fields(Visitor& visit, GateCase& entry) {
   visit("batch", entry.batch, between(1, 65536));
   visit("density", entry.density, between(0.0001, 0.9999));
   visit("precision", entry.precision);
+  visit("int8", entry.int8);
   visit("torch_fp32", entry.torch_fp32, above(0));
   visit("torch_bf16", entry.torch_bf16, above(0));
   visit("previous", entry.previous, above(0));
@@ -34,8 +35,26 @@ Gate read_gate(const std::filesystem::path& file) {
   const std::string origin = file.string();
   read_fields(parse_toml(read_text(file), origin), gate, origin);
   if (gate.cases.empty()) fail("{}: has no cases, expected at least one [[case]]", origin);
+  for (const GateCase& entry : gate.cases) {
+    if (entry.int8 && entry.kind != Kind::infer) {
+      fail("{}: a case of kind '{}' has int8, which is only for 'infer'", origin,
+           name_of(entry.kind));
+    }
+    if (!entry.torch_fp32 && !entry.torch_bf16 && !entry.previous) {
+      fail("{}: a case compares with nothing, expected torch_fp32, torch_bf16 or previous", origin);
+    }
+  }
   return gate;
 }
+
+namespace {
+
+std::string numbers_of(const GateCase& entry) {
+  if (entry.kind == Kind::train) return name_of(entry.precision);
+  return entry.int8 ? "int8" : "fp32";
+}
+
+}  // namespace
 
 std::vector<GateCheck> check_case(const GateCase& wanted, const Gate& gate, Options options) {
   options.kind = wanted.kind;
@@ -45,21 +64,24 @@ std::vector<GateCheck> check_case(const GateCase& wanted, const Gate& gate, Opti
   options.batches = {wanted.batch};
   options.densities = {wanted.density};
   options.precision = wanted.precision;
+  options.int8 = wanted.int8;
   options.repeats = gate.repeats;
   if (!wanted.torch_fp32 && !wanted.torch_bf16) options.torch_program.clear();
   if (!wanted.previous) options.previous_program.clear();
   const Result result = compare(options).results.front();
+  const Timing& ours = wanted.int8 ? *result.int8 : result.ours;
 
   std::vector<GateCheck> checks;
   const auto check = [&](const std::optional<double>& recorded, const std::optional<Timing>& other,
                          const std::string& engine, const std::string& why_none) {
     if (!recorded) return;
-    GateCheck made{.what = fmt::format("{} {} x {:g}, density {:g} %, batch {}, {} steps, {}",
-                                       name_of(wanted.kind), wanted.model, wanted.width,
-                                       100.0 * wanted.density, wanted.batch, wanted.steps, engine),
-                   .recorded = *recorded};
+    GateCheck made{
+        .what = fmt::format("{} {} {} x {:g}, density {:g} %, batch {}, {} steps, {}",
+                            name_of(wanted.kind), numbers_of(wanted), wanted.model, wanted.width,
+                            100.0 * wanted.density, wanted.batch, wanted.steps, engine),
+        .recorded = *recorded};
     if (other) {
-      made.measured = result.ours.median_rate() / other->median_rate();
+      made.measured = ours.median_rate() / other->median_rate();
     } else {
       made.why_none = why_none;
     }

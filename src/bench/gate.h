@@ -19,6 +19,7 @@ struct GateCase {
   int64_t batch = 32;
   double density = 0.05;
   Precision precision = Precision::mixed;
+  bool int8 = false;  ///< inference with int8 weights instead of fp32
   std::optional<double> torch_fp32;
   std::optional<double> torch_bf16;
   std::optional<double> previous;

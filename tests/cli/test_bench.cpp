@@ -276,15 +276,26 @@ TEST_F(BenchGate, FailsBelowTheRecordedRatio) {
 }
 
 TEST_F(BenchGate, SaysWhatItCannotMeasure) {
-  const std::string out =
-      succeed({"bench", "--gate", gate("previous = 1.0"), "--data", data().string()});
-  EXPECT_THAT(out, HasSubstr("no --previous PROGRAM"));
+  const ProcessEnd end =
+      run_bntt({"bench", "--gate", gate("previous = 1.0"), "--data", data().string()});
+  EXPECT_EQ(end.exit_code, 1) << "a gate that measures nothing must not pass";
+  EXPECT_THAT(end.out, HasSubstr("no --previous PROGRAM"));
+  EXPECT_THAT(end.error, HasSubstr("none of its ratios could be measured"));
+}
+
+TEST_F(BenchGate, TimesInferenceWithInt8Weights) {
+  const ProcessEnd end = pass(gate("kind = \"infer\"\nint8 = true\nprevious = 0.0001"));
+  EXPECT_EQ(end.exit_code, 0) << end.error;
+  EXPECT_THAT(end.out, HasSubstr("infer int8 vgg5"));
 }
 
 TEST_F(BenchGate, RefusesFilesAndProgramsThatAreNoGate) {
   EXPECT_THAT(refused({"bench", "--gate", gate("speed = 2.0")}), HasSubstr("speed"));
   write_text("empty.toml", "margin = 0.1\n");
   EXPECT_THAT(refused({"bench", "--gate", path("empty.toml")}), HasSubstr("at least one [[case]]"));
+  EXPECT_THAT(refused({"bench", "--gate", gate("int8 = true\nprevious = 1.0")}),
+              HasSubstr("only for 'infer'"));
+  EXPECT_THAT(refused({"bench", "--gate", gate("")}), HasSubstr("compares with nothing"));
   EXPECT_THAT(refused({"bench", "--gate", gate("previous = 1.0"), "--previous", path("none")}),
               HasSubstr("expected another bntt program"));
   EXPECT_THAT(refused({"bench"}), HasSubstr("--gate FILE or one of train"));
