@@ -74,6 +74,12 @@ void add_experiment(CLI::App& app, Action& action) {
                     "only print what would be done and how long it would take");
   command->add_option("--threads", arguments->threads, "number of threads; 0: one per core")
       ->check(not_negative());
+  command
+      ->add_option("--jobs", arguments->jobs,
+                   "number of runs to make at once, which share the threads; 0: one per thread, as "
+                   "far as memory allows")
+      ->check(not_negative());
+  command->add_option("--only-run", arguments->only_run)->group("");  // for our own processes
   add_cache_option(*command, arguments->cache);
   command->footer(
       "Example:\n  bntt experiment table1 --scale small --data DIR --out results\n"

@@ -9,6 +9,8 @@
 #include "base/fail.h"
 #include "base/fields.h"
 #include "base/files.h"
+#include "base/memory.h"
+#include "base/threads.h"
 #include "command.h"
 #include "experiment/make_run.h"
 #include "experiment/result_page.h"
@@ -17,6 +19,7 @@
 #include "experiment/work.h"
 #include "interrupt.h"
 #include "report/gnuplot.h"
+#include "run_jobs.h"
 #include "train.h"
 #include "train/run_settings.h"
 #include "train/sweep.h"
@@ -48,12 +51,13 @@ class ExperimentSession {
   }
 
   int run() {
+    if (!arguments_.only_run.empty()) return make_only();
     progress_.never_silent_for(kLongestSilence);
     catch_interrupts();
     show_plan();
     if (arguments_.dry_run) return kDone;
     fs::create_directories(out_);
-    for (std::size_t i = 0; i < plan_.runs.size() && !interrupted(); ++i) make(i);
+    make_all();
     if (!interrupted()) measure_all();
     return interrupted() ? stopped() : finish();
   }
@@ -173,10 +177,8 @@ class ExperimentSession {
                                duration_text(seconds_left(questions))));
   }
 
-  /// False when the user stopped it. If the run cannot be trained, the others go on, and the
-  /// command ends with exit code 2.
-  bool train(std::size_t i, const std::string& label) {
-    PlannedRun& run = plan_.runs[i];
+  RunEnd train(std::size_t i, const std::string& label) {
+    const PlannedRun& run = plan_.runs[i];
     const RunPaths paths{directory(i)};
     RunConfig config = run.config;
     if (run.from) config.train.from = fs::absolute(directory(*run.from)).string();
@@ -188,55 +190,145 @@ class ExperimentSession {
       const TrainingResult result = run_training(config, paths, {},
                                                  {.resume = fs::exists(paths.directory),
                                                   .cache = arguments_.cache,
-                                                  .label = label + "  ",
+                                                  .label = label,
                                                   .quiet = true},
                                                  progress_);
-      return result.end == TrainEnd::finished;
+      return {result.end == TrainEnd::finished ? RunEndKind::finished : RunEndKind::stopped};
     } catch (const TrainingDiverged&) {
-      records_.set_diverged(run.place);
-      pass_problems_on();
-      return true;
+      return {RunEndKind::diverged};
     } catch (const Error& error) {
-      run.problem = error.what();
-      ++failed_;
-      pass_problems_on();
-      return true;
+      return {RunEndKind::failed, error.what()};
     }
   }
 
-  /// A conversion or a classical run. Where a network or recordings do not allow it, as with a
-  /// stage that never fires, the other runs go on. False when the user stopped it.
-  bool derive(std::size_t i, const std::string& label) {
-    PlannedRun& run = plan_.runs[i];
+  /// A conversion or a classical run.
+  RunEnd derive(std::size_t i, const std::string& label) const {
+    const PlannedRun& run = plan_.runs[i];
     AnalysisProgress bar(false);
     const auto progress = [&](const std::string& what, int64_t done, int64_t of) {
-      return bar(label + "  " + what, done, of);
+      return bar(label + what, done, of);
     };
     try {
-      return run.kind == RunKind::convert
-                 ? make_conversion(run, directory(*run.from), directory(i),
-                                   {.directory = cache_directory(arguments_.cache)}, progress)
-                 : make_classical(run, directory(i), progress);
+      const bool made =
+          run.kind == RunKind::convert
+              ? make_conversion(run, directory(*run.from), directory(i),
+                                {.directory = cache_directory(arguments_.cache)}, progress)
+              : make_classical(run, directory(i), progress);
+      return {made ? RunEndKind::finished : RunEndKind::stopped};
     } catch (const Error& error) {
-      run.problem = error.what();
-      pass_problems_on();
-      return true;
+      return {RunEndKind::failed, error.what()};
     }
   }
 
-  void make(std::size_t i) {
-    if (!waits(i)) return;
-    const PlannedRun& run = plan_.runs[i];
-    const double work = work_left(i);
-    const std::string label = fmt::format("run {}/{} {}, {} left in all", i + 1, plan_.runs.size(),
-                                          run.name, duration_text(seconds_left(open_questions())));
-    const Rate rate;
-    const bool done = run.kind == RunKind::train ? train(i, label) : derive(i, label);
-    if (!done) return;
-    if (run.problem.empty()) records_.add(run.place, work_kind(run), work, rate.seconds());
-    progress_.line(fmt::format("run {}/{} {}: {} ({}); about {} left", i + 1, plan_.runs.size(),
-                               run.place, state_text(i), duration_text(rate.seconds()),
+  RunEnd make(std::size_t i, const std::string& label) {
+    return plan_.runs[i].kind == RunKind::train ? train(i, label) : derive(i, label);
+  }
+
+  /// The only work of a process that another session started.
+  int make_only() {
+    constexpr std::chrono::milliseconds kBetweenLines{500};
+    end_with_parent();
+    catch_interrupts();
+    for (std::size_t i = 0; i < plan_.runs.size(); ++i) {
+      if (plan_.runs[i].place != arguments_.only_run) continue;
+      progress_.never_silent_for(kBetweenLines);
+      progress_.line(end_line(make(i, "")));
+      return kDone;
+    }
+    fail("--only-run: '{}' is none of the runs", arguments_.only_run);
+  }
+
+  /// A run that cannot be made does not keep the others from going on. If it cannot be trained, the
+  /// command ends with exit code 2; networks or recordings that a conversion or a classical method
+  /// does not allow, such as a stage that never fires, are a result.
+  void settle(const RunJob& job, const RunEnd& end) {
+    PlannedRun& run = plan_.runs[job.run];
+    const double seconds = job.rate.seconds();
+    if (end.kind == RunEndKind::stopped) return;
+    if (end.kind == RunEndKind::diverged) records_.set_diverged(run.place);
+    if (end.kind == RunEndKind::failed) {
+      run.problem = end.message;
+      failed_ += run.kind == RunKind::train ? 1 : 0;
+    }
+    pass_problems_on();
+    if (run.problem.empty()) {
+      records_.add(run.place, work_kind(run), job.work, job.share * seconds);
+    }
+    progress_.line(fmt::format("run {}/{} {}: {} ({}); about {} left", job.run + 1,
+                               plan_.runs.size(), run.place, state_text(job.run),
+                               duration_text(seconds),
                                duration_text(seconds_left(open_questions()))));
+  }
+
+  std::string label(std::size_t i) const {
+    return fmt::format("run {}/{} {}", i + 1, plan_.runs.size(), plan_.runs[i].name);
+  }
+
+  void make_all() {
+    const int64_t jobs = jobs_at_once();
+    if (jobs > 1) {
+      make_together(jobs);
+      return;
+    }
+    for (std::size_t i = 0; i < plan_.runs.size() && !interrupted(); ++i) {
+      if (!waits(i)) continue;
+      const RunJob job{.run = i, .work = work_left(i)};
+      const std::string left = duration_text(seconds_left(open_questions()));
+      settle(job, make(i, fmt::format("{}, {} left in all  ", label(i), left)));
+    }
+  }
+
+  int64_t jobs_at_once() const {
+    int64_t waiting = 0;
+    int64_t largest = 1;
+    for (std::size_t i = 0; i < plan_.runs.size(); ++i) {
+      if (!waits(i)) continue;
+      ++waiting;
+      largest = std::max(largest, making_bytes(plan_.runs[i]));
+    }
+    const int64_t most = arguments_.jobs > 0
+                             ? arguments_.jobs
+                             : std::min<int64_t>(threads(), available_memory_bytes() / largest);
+    return std::min(most, waiting);
+  }
+
+  std::vector<std::string> arguments_to_make(std::size_t run, int64_t own_threads) const {
+    std::vector<std::string> words = {"experiment", arguments_.name,
+                                      "--scale",    arguments_.scale,
+                                      "--seeds",    std::to_string(arguments_.seeds),
+                                      "--out",      arguments_.out,
+                                      "--threads",  std::to_string(own_threads),
+                                      "--only-run", plan_.runs[run].place};
+    if (!arguments_.data.empty()) words.insert(words.end(), {"--data", arguments_.data});
+    if (!arguments_.cache.directory.empty()) {
+      words.insert(words.end(), {"--cache", arguments_.cache.directory});
+    }
+    return words;
+  }
+
+  /// Several runs at once, each with its share of the threads. That is faster than one run after
+  /// the other with all threads, which wait for each other in every layer. The results are the
+  /// same.
+  void make_together(int64_t most) {
+    const int64_t own_threads = std::max<int64_t>(1, threads() / most);
+    const double share = static_cast<double>(own_threads) / static_cast<double>(threads());
+    RunJobs jobs;
+    std::vector<bool> started(plan_.runs.size(), false);
+    bool asked_to_stop = false;
+    do {
+      for (std::size_t i = 0; i < plan_.runs.size() && !interrupted(); ++i) {
+        if (jobs.count() == most) break;
+        const auto& from = plan_.runs[i].from;
+        if (started[i] || !waits(i) || (from && waits(*from))) continue;
+        started[i] = true;
+        jobs.start({.run = i, .label = label(i), .work = work_left(i), .share = share},
+                   arguments_to_make(i, own_threads));
+      }
+      if (interrupted() && !asked_to_stop) jobs.ask_to_stop();
+      asked_to_stop = interrupted();
+      for (const RunJobs::Ended& ended : jobs.wait()) settle(ended.job, ended.end);
+      progress_.status(jobs.status());
+    } while (!jobs.empty());
   }
 
   void measure_all() {

@@ -16,6 +16,8 @@ struct ExperimentArguments {
   std::string out;
   bool dry_run = false;
   int threads = 0;
+  int jobs = 0;          ///< runs at once; 0: one per thread, as far as memory allows
+  std::string only_run;  ///< of a process that makes this run for another one
   CacheArguments cache;
 };
 

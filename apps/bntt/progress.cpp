@@ -46,9 +46,8 @@ void Progress::bar(const std::string& label, int64_t done, int64_t all, const st
         fmt::format("{}  {}/{}  {}  {} left", label, done, all, note, duration_text(seconds_left));
     return;
   }
-  const auto now = std::chrono::steady_clock::now();
-  if (drawn_ && done < all && now - last_draw_ < std::chrono::milliseconds(100)) return;
-  last_draw_ = now;
+  if (done < all && drawn_recently()) return;
+  last_draw_ = std::chrono::steady_clock::now();
   drawn_ = true;
   constexpr int64_t kWidth = 24;
   const int64_t filled = kWidth * done / all;
@@ -56,6 +55,23 @@ void Progress::bar(const std::string& label, int64_t done, int64_t all, const st
   if (filled < kWidth) cells += '>';
   fmt::print("\r\033[K{} [{:<{}}] {:3} %  {}  {} left", label, cells, kWidth, 100 * done / all,
              note, duration_text(seconds_left));
+  std::fflush(stdout);
+}
+
+bool Progress::drawn_recently() const {
+  return drawn_ && std::chrono::steady_clock::now() - last_draw_ < std::chrono::milliseconds(100);
+}
+
+void Progress::status(const std::string& text) {
+  if (!terminal_) {
+    const std::lock_guard lock(mutex_);
+    status_ = text;
+    return;
+  }
+  if (drawn_recently()) return;
+  last_draw_ = std::chrono::steady_clock::now();
+  drawn_ = true;
+  fmt::print("\r\033[K{}", text);
   std::fflush(stdout);
 }
 

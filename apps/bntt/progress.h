@@ -28,11 +28,14 @@ class Progress {
   /// Redraws the bar, at most ten times a second: "label [=====>    ] 42 %  note  1:23 left".
   void bar(const std::string& label, int64_t done, int64_t all, const std::string& note,
            double seconds_left);
+  /// Redraws one line of any text, as often as a bar.
+  void status(const std::string& text);
   /// A line that stays.
   void line(const std::string& text);
 
  private:
   void clear();
+  bool drawn_recently() const;
 
   bool terminal_;
   bool drawn_ = false;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "data/dataset.h"
+#include "train/memory_need.h"
 
 namespace bntt {
 namespace {
@@ -17,14 +18,18 @@ int64_t samples(int64_t of_the_set, int64_t limit) {
   return limit > 0 ? std::min(all, limit) : all;
 }
 
-/// The work for one image, over all steps or the first `steps`.
-double work_of_an_image(const RunConfig& config, int64_t steps) {
+/// The network, as far as it is known without the data.
+NetworkSpec expected_network(const RunConfig& config) {
   const DatasetInfo& info = dataset_info(config.data.name);
   MapShape shape = info.shape;
   if (config.data.size > 0) shape.height = shape.width = config.data.size;
-  const int64_t classes = info.classes > 0 ? info.classes : kClassesOfFolders;
+  return network_of(config, shape, info.classes > 0 ? info.classes : kClassesOfFolders);
+}
+
+/// The work for one image, over all steps or the first `steps`.
+double work_of_an_image(const RunConfig& config, int64_t steps) {
   double work = 0.0;
-  for (const StagePlan& stage : plan_stages(network_of(config, shape, classes))) {
+  for (const StagePlan& stage : plan_stages(expected_network(config))) {
     const int64_t active = steps > 0 ? std::min(steps, stage.active_steps) : stage.active_steps;
     work += static_cast<double>(stage.macs) * static_cast<double>(active);
   }
@@ -69,6 +74,12 @@ double making_work(const PlannedRun& run) {
            static_cast<double>(samples(info.train_samples, run.config.data.limit_train));
   }
   return training_work(run.config);
+}
+
+int64_t making_bytes(const PlannedRun& run) {
+  if (run.kind != RunKind::train) return 0;
+  const RunConfig& config = run.config;
+  return training_bytes(expected_network(config), config.train.batch, config.train.precision);
 }
 
 double measuring_work(const PlannedRun& run, const Measure& measure) {

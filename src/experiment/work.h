@@ -10,6 +10,9 @@ namespace bntt {
 double making_work(const PlannedRun& run);
 double measuring_work(const PlannedRun& run, const Measure& measure);
 
+/// Memory that training takes, about; of other runs 0.
+int64_t making_bytes(const PlannedRun& run);
+
 /// Kinds of runs whose speeds, in multiply-adds per second, differ.
 enum class WorkKind {
   spiking,  ///< training of a spiking network

@@ -101,6 +101,34 @@ TEST_F(Experiments, KilledTheSameCommandGoesOn) {
   }
 }
 
+TEST_F(Experiments, RunsMadeAtOnceAreTheSame) {
+  for (const std::string jobs : {"1", "3"}) {
+    succeed(arguments("jobs" + jobs, {"--seeds", "2", "--jobs", jobs, "--threads", "3"}));
+  }
+  const std::vector<std::string> runs = files_of("jobs1/runs");
+  EXPECT_EQ(runs.size(), 4U);
+  EXPECT_EQ(files_of("jobs3/runs"), runs);
+  for (const std::string& run : runs) expect_same_runs("jobs3/runs/" + run, "jobs1/runs/" + run);
+  EXPECT_EQ(bytes_of(root() / "jobs3/tiny/own.csv"), bytes_of(root() / "jobs1/tiny/own.csv"));
+}
+
+// A process that dies, as when memory runs out, costs its own run alone.
+TEST_F(Experiments, AKilledProcessOfARunIsSaid) {
+  Process process(arguments("out", {"--jobs", "2"}));
+  const std::string lock = "/run.lock";
+  ASSERT_TRUE(wait_until(process, [&] {
+    const std::string run = run_of("out", "with");
+    return !run.empty() && std::filesystem::exists(root() / run / "checkpoint.safetensors") &&
+           !bytes_of(root() / (run + lock)).empty();
+  }));
+  ::kill(std::stoi(bytes_of(root() / (run_of("out", "with") + lock))), SIGKILL);
+  const ProcessEnd end = process.wait();
+  EXPECT_EQ(end.exit_code, 2);
+  EXPECT_EQ(end.error, "bntt: 1 of 2 runs failed; the reasons are in the table\n");
+  EXPECT_THAT(bytes_of(root() / "out/tiny/own.md"), HasSubstr("killed by signal 9"));
+  EXPECT_THAT(succeed(arguments("out")), HasSubstr("1 of 2 runs and "));
+}
+
 TEST_F(Experiments, AllOfThePaperAtScaleTiny) {
   write_recordings();
   std::filesystem::rename(root() / "events", data() / "nmnist");
@@ -178,6 +206,8 @@ TEST_F(Experiments, WhatCannotBeDoneIsRefusedInOneSentence) {
   write_text("wrong.toml", "columns = [\"accuracy\"]\n");
   EXPECT_THAT(refused({"experiment", path("wrong.toml"), "--out", path("out")}),
               HasSubstr("columns but no rows"));
+  EXPECT_THAT(refused(arguments("out", {"--only-run", "nobody"})),
+              HasSubstr("'nobody' is none of"));
   EXPECT_FALSE(std::filesystem::exists(root() / "out"));
 }
 
