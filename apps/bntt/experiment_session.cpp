@@ -315,6 +315,7 @@ class ExperimentSession {
     RunJobs jobs;
     std::vector<bool> started(plan_.runs.size(), false);
     bool asked_to_stop = false;
+    std::string left = duration_text(seconds_left(open_questions()));
     do {
       for (std::size_t i = 0; i < plan_.runs.size() && !interrupted(); ++i) {
         if (jobs.count() == most) break;
@@ -326,8 +327,11 @@ class ExperimentSession {
       }
       if (interrupted() && !asked_to_stop) jobs.ask_to_stop();
       asked_to_stop = interrupted();
-      for (const RunJobs::Ended& ended : jobs.wait()) settle(ended.job, ended.end);
-      progress_.status(jobs.status());
+      for (const RunJobs::Ended& ended : jobs.wait()) {
+        settle(ended.job, ended.end);
+        left = duration_text(seconds_left(open_questions()));
+      }
+      progress_.status(fmt::format("{}; about {} in all", jobs.status(), left));
     } while (!jobs.empty());
   }
 
