@@ -46,6 +46,8 @@ HWY_INLINE Vector LoadWhole(const uint16_t* from) { return Widened(hn::LoadU(Hal
 /// Masked loads and stores touch no memory that the mask leaves out. NEON's are whole ones with a
 /// choice between old and new lanes.
 constexpr bool kMasksMemory = HWY_MEM_OPS_MIGHT_FAULT == 0;
+/// The same for 16-bit lanes, which AVX2 cannot mask.
+constexpr bool kMasksHalves = kMasksMemory && HWY_TARGET != HWY_AVX2;
 
 /// Writes the spikes of a vector of channels, of which `channel` is the first, to their byte. Two
 /// vectors of four lanes share a byte: the first of them clears the bits of the second.
@@ -83,6 +85,7 @@ class Channels {
   /// Loads the upper halves of floats.
   Vector Load(const uint16_t* from) const {
     if (HWY_LIKELY(whole_)) return LoadWhole(from);
+    if constexpr (kMasksHalves) return Widened(hn::MaskedLoad(HalfMask(), HalfTag(), from));
     HWY_ALIGN uint16_t lanes[HWY_MAX_BYTES / sizeof(float)] = {};
     std::copy_n(from, count_, lanes);
     return LoadWhole(lanes);
@@ -109,6 +112,8 @@ class Channels {
     const auto halves = RoundedHalves(v);
     if (HWY_LIKELY(whole_)) {
       hn::StoreU(halves, HalfTag(), to);
+    } else if constexpr (kMasksHalves) {
+      hn::BlendedStore(halves, HalfMask(), HalfTag(), to);
     } else {
       HWY_ALIGN uint16_t lanes[HWY_MAX_BYTES / sizeof(float)];
       hn::Store(halves, HalfTag(), lanes);
@@ -125,6 +130,8 @@ class Channels {
   }
 
  private:
+  hn::Mask<HalfTag> HalfMask() const { return hn::FirstN(HalfTag(), static_cast<size_t>(count_)); }
+
   bool whole_;
   int64_t count_;
   Mask mask_;
