@@ -4,6 +4,8 @@
 
 #include <array>
 
+#include "kernels/eight_channels.h"
+
 namespace bntt::kernels {
 namespace {
 
@@ -52,6 +54,7 @@ std::vector<KernelSet> simd_kernels() {
                                                                     : reference_bf16_kernels();
   }
   hwy::GetChosenTarget().DeInit();
+  if (sets.size() == 2) use_for_eight_channels(sets[1], sets[0]);  // AVX2's, for AVX-512
   return sets;
 }
 
