@@ -227,7 +227,8 @@ void add_bench(CLI::App& app, Action& action) {
       return;
     }
     if (gate->file.empty()) {
-      throw CLI::RequiredError("--gate FILE or one of train, infer, kernels, break-even");
+      throw CLI::RequiredError(
+          "--gate FILE or one of train, infer, kernels, break-even, parallelism");
     }
     action = [gate] { return gate_speed(*gate); };
   });
@@ -240,6 +241,7 @@ void add_bench(CLI::App& app, Action& action) {
 
   add_bench_kernels(*command, action);
   add_bench_break_even(*command, action);
+  add_bench_parallelism(*command, action);
 
   auto* worker = command->add_subcommand("worker", "")->group("");  // started by bench itself
   auto job = std::make_shared<std::string>();

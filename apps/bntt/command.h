@@ -38,6 +38,7 @@ void add_import(CLI::App& app, Action& action);
 void add_bench(CLI::App& app, Action& action);
 void add_bench_kernels(CLI::App& bench_command, Action& action);
 void add_bench_break_even(CLI::App& bench_command, Action& action);
+void add_bench_parallelism(CLI::App& bench_command, Action& action);
 void add_plot(CLI::App& app, Action& action);
 void add_report(CLI::App& app, Action& action);
 void add_data(CLI::App& app, Action& action);

@@ -4,10 +4,13 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdlib>
 #include <exception>
 #include <memory>
 #include <new>
+#include <utility>
+#include <vector>
 
 #include "base/fail.h"
 #include "bntt/buffer.h"
@@ -22,7 +25,39 @@ void set_threads(int count) {
 
 int threads() { return omp_get_max_threads(); }
 
+thread_local WorkItemClock* WorkItemClock::running_ = nullptr;
+
+WorkItemClock::WorkItemClock(Report report) : previous_(running_), report_(std::move(report)) {
+  running_ = this;
+}
+
+WorkItemClock::~WorkItemClock() { running_ = previous_; }
+
+// Items that call parallel_for() themselves count as one.
+void WorkItemClock::run(int64_t count, const std::function<void(int64_t)>& body) {
+  using Clock = std::chrono::steady_clock;
+  running_ = nullptr;
+  std::vector<double> seconds;
+  seconds.reserve(static_cast<std::size_t>(count));
+  try {
+    for (int64_t i = 0; i < count; ++i) {
+      const auto start = Clock::now();
+      body(i);
+      seconds.push_back(std::chrono::duration<double>(Clock::now() - start).count());
+    }
+  } catch (...) {
+    running_ = this;
+    throw;
+  }
+  running_ = this;
+  report_(seconds);
+}
+
 void parallel_for(int64_t count, const std::function<void(int64_t)>& body) {
+  if (WorkItemClock* clock = WorkItemClock::running_; clock != nullptr) {
+    clock->run(count, body);
+    return;
+  }
   // OpenMP aborts the program if an exception leaves its loop.
   std::atomic<bool> failed = false;
   std::exception_ptr failure;

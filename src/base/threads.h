@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <span>
 
 #include "bntt/threads.h"
 
@@ -12,6 +13,27 @@ namespace bntt {
 /// number of threads. An exception of a work item is rethrown to the caller once all threads have
 /// stopped, the first one if there are several; items that have not begun by then are skipped.
 void parallel_for(int64_t count, const std::function<void(int64_t)>& body);
+
+/// During its lifetime, parallel_for() on this thread runs its items one after the other and
+/// reports the seconds that each took: it tells how far work could be divided among more threads
+/// than the machine has.
+class WorkItemClock {
+ public:
+  using Report = std::function<void(std::span<const double> seconds)>;
+
+  explicit WorkItemClock(Report report);
+  WorkItemClock(const WorkItemClock&) = delete;
+  WorkItemClock& operator=(const WorkItemClock&) = delete;
+  ~WorkItemClock();
+
+ private:
+  friend void parallel_for(int64_t count, const std::function<void(int64_t)>& body);
+  void run(int64_t count, const std::function<void(int64_t)>& body);
+
+  static thread_local WorkItemClock* running_;
+  WorkItemClock* previous_;
+  Report report_;
+};
 
 /// Scratch memory of this thread that grows and is reused; contents undefined. Slots that are in
 /// use at the same time must have different numbers.

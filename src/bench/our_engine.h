@@ -21,6 +21,9 @@ class OurEngine final : public Engine {
   void warm_up() override;
   void run_unit() override;
   Json report() const override;
+  /// The fastest unit so far.
+  double seconds() const { return fastest_.whole; }
+  const StageSeconds& stage_seconds() const { return fastest_.stages; }
 
  private:
   void train();

@@ -108,6 +108,8 @@ double spike_density(const Signal& signal) {
 
 }  // namespace
 
+const char* phase_name(StagePhase phase) { return kPhaseNames.at(static_cast<std::size_t>(phase)); }
+
 double StageCost::seconds() const {
   double sum = 0.0;
   for (const PhaseCost& phase : phases) sum += phase.seconds;

@@ -37,6 +37,8 @@ struct Bound {
 };
 Bound bound_of(const PhaseCost& phase, const Machine& machine);
 
+const char* phase_name(StagePhase phase);
+
 /// The times that a clock measured for the stages, by name.
 using StageSeconds = std::map<std::string, StageClock::Seconds>;
 

@@ -31,12 +31,21 @@ class StageClock {
   /// By the name of the stage.
   const std::map<std::string, Seconds>& seconds() const { return seconds_; }
 
+  struct Place {
+    std::string stage;  // empty: outside the stages
+    StagePhase phase = StagePhase::synapse_forward;
+    auto operator<=>(const Place&) const = default;
+  };
+  /// What this thread works on; outside if no clock is running.
+  static Place place() { return running_ == nullptr ? Place{} : running_->place_; }
+
  private:
   friend class PhaseTimer;
   static inline thread_local StageClock* running_ = nullptr;
 
   StageClock* previous_;
   std::map<std::string, Seconds> seconds_;
+  Place place_;
 };
 
 /// Times consecutive phases until it goes out of scope; does nothing if no clock is running.
@@ -46,11 +55,15 @@ class PhaseTimer {
       : clock_(StageClock::running_), phase_(phase) {
     if (clock_ == nullptr) return;
     seconds_ = &clock_->seconds_[stage];
+    clock_->place_ = {stage, phase};
     start_ = std::chrono::steady_clock::now();
   }
   PhaseTimer(const PhaseTimer&) = delete;
   PhaseTimer& operator=(const PhaseTimer&) = delete;
-  ~PhaseTimer() { next(phase_); }
+  ~PhaseTimer() {
+    next(phase_);
+    if (clock_ != nullptr) clock_->place_ = {};
+  }
 
   void next(StagePhase phase) {
     if (clock_ == nullptr) return;
@@ -59,6 +72,7 @@ class PhaseTimer {
         std::chrono::duration<double>(now - start_).count();
     start_ = now;
     phase_ = phase;
+    clock_->place_.phase = phase;
   }
 
  private:

@@ -28,6 +28,27 @@ TEST_F(ParallelFor, TakesEveryItemOnce) {
   parallel_for(0, [](int64_t) { FAIL(); });
 }
 
+TEST_F(ParallelFor, IsTimedItemByItem) {
+  std::vector<std::size_t> loops;
+  std::vector<int64_t> order;
+  {
+    const WorkItemClock clock([&](std::span<const double> seconds) {
+      loops.push_back(seconds.size());
+      for (const double item : seconds) EXPECT_GE(item, 0.0);
+    });
+    parallel_for(5, [&](int64_t i) {
+      order.push_back(i);
+      parallel_for(3, [](int64_t) {});  // part of its item
+    });
+    parallel_for(0, [](int64_t) {});
+    EXPECT_THROW(parallel_for(2, [](int64_t) { throw Error("wrong"); }), Error);
+    parallel_for(2, [](int64_t) {});
+  }
+  parallel_for(7, [](int64_t) {});
+  EXPECT_EQ(loops, (std::vector<std::size_t>{5, 0, 2}));
+  EXPECT_EQ(order, (std::vector<int64_t>{0, 1, 2, 3, 4})) << "one after the other";
+}
+
 TEST_F(ParallelFor, HandsAnExceptionToTheCaller) {
   for (const int64_t wrong : {0, 500, 999}) {
     EXPECT_THAT(

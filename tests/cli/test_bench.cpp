@@ -246,6 +246,19 @@ TEST_F(Bench, WrongOptions) {
   EXPECT_THAT(refused({"bench", "kernels", "--filter", "abacus"}), HasSubstr("no kernel"));
 }
 
+TEST_F(Bench, ParallelismOfEveryPhase) {
+  const std::vector<std::string> command = {
+      "bench", "parallelism", "--model", "vgg5",   "--width",       "0.1",       "--steps",
+      "3",     "--batch",     "4",       "--data", data().string(), "--repeats", "1"};
+  EXPECT_THAT(succeed(command), AllOf(HasSubstr("weight gradient"), HasSubstr("64 threads")));
+  std::vector<std::string> as_json = command;
+  as_json.insert(as_json.end(), {"--json", "--precision", "bf16"});
+  const Json json = json_of(as_json);
+  EXPECT_GE(json.at("vgg5").at("phases").size(), 10U);
+  EXPECT_GE(json.at("vgg5").at("whole").at("speedups").at("8").get<double>(), 1.0);
+  EXPECT_THAT(refused({"bench", "parallelism", "--kind", "fly"}), HasSubstr("--kind"));
+}
+
 class BenchGate : public Bench {
  protected:
   /// A gate of one tiny case, whose recorded ratio to another program is `previous`.
