@@ -279,16 +279,19 @@ class ExperimentSession {
   }
 
   int64_t jobs_at_once() const {
+    constexpr int64_t kProgramAndData = int64_t{1} << 29;
     int64_t waiting = 0;
-    int64_t largest = 1;
+    int64_t largest = 0;
     for (std::size_t i = 0; i < plan_.runs.size(); ++i) {
       if (!waits(i)) continue;
       ++waiting;
       largest = std::max(largest, making_bytes(plan_.runs[i]));
     }
-    const int64_t most = arguments_.jobs > 0
-                             ? arguments_.jobs
-                             : std::min<int64_t>(threads(), available_memory_bytes() / largest);
+    const int64_t most =
+        arguments_.jobs > 0
+            ? arguments_.jobs
+            : std::clamp<int64_t>(available_memory_bytes() / (kProgramAndData + largest), 1,
+                                  threads());
     return std::min(most, waiting);
   }
 
