@@ -5,12 +5,26 @@ namespace {
 
 constexpr int64_t kEight = 8;
 
-/// Kernels are plain functions, so what these choose from is not theirs to hold.
-struct Choice {
-  KernelSet wide;
-  KernelSet of_eight;
+struct NeuronKernels {
+  SpikingStep* spiking_step = nullptr;
+  SpikingBackward* spiking_backward = nullptr;
+  NormBackward* norm_backward = nullptr;
+  AddNormalised* add_normalised = nullptr;
+  AddGradientSums* gradient_sums = nullptr;
+  ChannelMoments* channel_moments = nullptr;
+};
 
-  const KernelSet& by(int64_t channels) const { return channels == kEight ? of_eight : wide; }
+NeuronKernels neuron_kernels_of(const KernelSet& set) {
+  return {set.spiking_step,   set.spiking_backward, set.norm_backward,
+          set.add_normalised, set.gradient_sums,    set.channel_moments};
+}
+
+/// Kernels are plain functions, so what they choose from is kept here.
+struct Choice {
+  NeuronKernels wide;
+  NeuronKernels of_eight;
+
+  const NeuronKernels& by(int64_t channels) const { return channels == kEight ? of_eight : wide; }
 };
 constinit Choice choice;
 
@@ -48,7 +62,7 @@ void channel_moments(const float* values, int64_t samples, int64_t channels, flo
 }  // namespace
 
 void use_for_eight_channels(const KernelSet& narrower, KernelSet& set) {
-  choice = {.wide = set, .of_eight = narrower};
+  choice = {.wide = neuron_kernels_of(set), .of_eight = neuron_kernels_of(narrower)};
   set.spiking_step = spiking_step;
   set.spiking_backward = spiking_backward;
   set.norm_backward = norm_backward;
