@@ -7,7 +7,7 @@
 namespace bntt {
 
 /// The neurons of a NeuronSpec, written from their definitions: membranes as tensors in a loop over
-/// time. Throws Error for a kind that is not implemented here.
+/// time. Throws Error for a kind without an oracle.
 class TorchNeuronsImpl : public torch::nn::Module {
  public:
   TorchNeuronsImpl(const NeuronSpec& spec, const MapShape& map, Propagation propagation,
