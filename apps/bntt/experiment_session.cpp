@@ -309,9 +309,8 @@ class ExperimentSession {
     return words;
   }
 
-  /// Several runs at once, each with its share of the threads. That is faster than one run after
-  /// the other with all threads, which wait for each other in every layer. The results are the
-  /// same.
+  /// Several runs at once, each with its share of the threads: those of one run would wait for each
+  /// other in every layer. The results are the same.
   void make_together(int64_t most) {
     const int64_t own_threads = std::max<int64_t>(1, threads() / most);
     const double share = static_cast<double>(own_threads) / static_cast<double>(threads());
